@@ -1,0 +1,27 @@
+# What the tests share. Labels: unit, cases, layers, install, fuzz, and slow for whole sub-builds.
+find_package(GTest REQUIRED)
+find_package(rapidcheck REQUIRED)
+include(GoogleTest)
+
+# fourhold_test(<name> SOURCES <file>... [LIBRARIES <target>...] [LABEL <label>])
+#
+# Builds one GoogleTest binary; ctest counts each of its tests. They are listed when ctest starts,
+# so the build does not wait for the binary to run.
+function(fourhold_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 ARG "" "LABEL" "SOURCES;LIBRARIES")
+  if(NOT ARG_LABEL)
+    set(ARG_LABEL unit)
+  endif()
+  add_executable(${name} ${ARG_SOURCES})
+  fourhold_warnings(${name})
+  target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}")
+  target_compile_definitions(${name} PRIVATE
+                             FOURHOLD_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  if(CMAKE_BUILD_TYPE STREQUAL "Release")
+    target_compile_options(${name} PRIVATE -O1)  # tests are compiled once and run once
+  endif()
+  target_link_libraries(${name} PRIVATE ${ARG_LIBRARIES} GTest::gtest_main rapidcheck
+                                        rapidcheck_gtest fourhold_format)
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST TEST_PREFIX "${name}: "
+                       PROPERTIES LABELS ${ARG_LABEL} TIMEOUT 300)
+endfunction()

@@ -1,0 +1,141 @@
+// What `fourhold fit` prints: the answer in three lines, the picture, what to change, how far it goes.
+#include <string>
+
+#include <fmt/format.h>
+
+#include "fourhold/api/fit.h"
+#include "fourhold/api/run_text.h"
+#include "fourhold/base/quantity.h"
+#include "fourhold/report/table.h"
+#include "fourhold/report/text.h"
+
+namespace fourhold::api {
+namespace {
+
+bool fits(const FitResult& result) {
+  return result.verdict.verdict == predict::VerdictClass::fits ||
+         result.verdict.verdict == predict::VerdictClass::fits_but_takes_too_long;
+}
+
+std::string verdict_line(const FitResult& result, const report::Screen& screen) {
+  const Sizes sizes{.state = result.state.total(),
+                    .needed = result.memory ? result.memory->device_bytes : result.state.total(),
+                    .usable = result.capacity.usable_bytes};
+  std::string verdict = verdict_text(result.verdict, sizes);
+  if (!result.memory && fits(result)) {
+    verdict = fmt::format("the state fits: {} of {}", format_bytes(sizes.state),
+                          format_bytes(sizes.usable));
+  }
+  const std::string subject = subject_text(result.name, result.device, result.plan.devices(),
+                                           screen, report::columns_of(verdict) + 2);
+  return subject + ": " + report::painted(verdict, verdict_ink(result.verdict), screen) + "\n";
+}
+
+// "State 119.66 GiB (16 bytes x 8,030,261,248 parameters); activations 8.32 GiB."
+std::string numbers_line(const FitResult& result, const report::Screen& screen) {
+  const std::string state = format_bytes(result.state.total());
+  // Two decimals where they say something: 16, 3.75, 1.88.
+  std::string each = fmt::format("{:.2f}", result.state.bytes_per_parameter);
+  each.erase(each.find_last_not_of('0') + 1);
+  if (each.back() == '.') each.pop_back();
+  const std::string per = result.plan.devices() > 1 ? " per device" : "";
+  const std::string parameters = format_count(result.counts.total);
+  std::string activations;
+  if (result.activations) {
+    activations = "; activations " + format_bytes(result.activations->total);
+  }
+  return report::first_that_fits(
+             {fmt::format("State{} {} ({} bytes x {} parameters){}", per, state, each, parameters,
+                          activations),
+              fmt::format("State{} {} ({} bytes per parameter){}", per, state, each, activations),
+              fmt::format("State{} {}{}", per, state, activations)},
+             screen.columns) +
+         "\n";
+}
+
+std::string largest_text(const FitResult& result, const report::Screen& screen) {
+  if (result.largest.empty()) return {};
+  const auto count = [](std::int64_t value) {
+    return value == 0 ? std::string("none fits") : format_count(value);
+  };
+  report::Table table({{"recompute"},
+                       {fmt::format("micro-batch at seq {}", result.plan.seq), report::Align::right},
+                       {fmt::format("seq at micro-batch {}", result.plan.micro_batch),
+                        report::Align::right}});
+  for (const predict::Largest& row : result.largest) {
+    table.add({row.recompute, count(row.micro_batch), count(row.seq)});
+  }
+  return title_text("Largest that fits", screen) + table.text(screen, 2);
+}
+
+std::string largest_line(const FitResult& result, const report::Screen& screen) {
+  for (const predict::Largest& row : result.largest) {
+    if (row.recompute != plan::to_string(result.plan.recompute)) continue;
+    const std::string batch = format_count(row.micro_batch);
+    const std::string seq = format_count(row.seq);
+    return report::first_that_fits(
+               {fmt::format("It has room for micro-batch {} at seq {}, or seq {} at micro-batch {}.",
+                            batch, result.plan.seq, seq, result.plan.micro_batch),
+                fmt::format("It has room for micro-batch {}, or for seq {}.", batch, seq)},
+               screen.columns) +
+           "\n";
+  }
+  return "Nothing needs to change.\n";
+}
+
+std::string third_line(const FitResult& result, const report::Screen& screen) {
+  if (!fits(result)) return first_answer_text(result.verdict, screen);
+  if (result.memory) return largest_line(result, screen);
+  const Bytes room = result.capacity.usable_bytes - result.state.total();
+  return report::first_that_fits(
+             {fmt::format("{} are left for activations; name a MODEL to know what they take.",
+                          format_bytes(room)),
+              fmt::format("{} are left for activations.", format_bytes(room))},
+             screen.columns) +
+         "\n";
+}
+
+std::string state_lines(const FitResult& result, const report::Screen& screen) {
+  std::string text = fmt::format("serving alone would hold {} of weights", 
+                                 format_bytes(result.serving));
+  if (result.activations) {
+    text += fmt::format("; one layer keeps {} from forward to backward, the logits take {} at the "
+                        "peak",
+                        format_bytes(result.activations->per_layer),
+                        format_bytes(result.activations->logits));
+  }
+  if (result.zero3_devices) {
+    text += fmt::format("; ZeRO-3 makes the state alone fit from {} device{} on",
+                        format_count(*result.zero3_devices),
+                        *result.zero3_devices == 1 ? "" : "s");
+  }
+  if (result.memory && result.memory->startup_bytes > result.memory->device_bytes) {
+    text += fmt::format("; loading the model holds {} first",
+                        format_bytes(result.memory->startup_bytes));
+  }
+  if (result.memory && result.memory->host_bytes > Bytes(0)) {
+    text += fmt::format("; host memory holds {} per device and {} of pinned buffers",
+                        format_bytes(result.memory->host_bytes),
+                        format_bytes(result.memory->host_staging_bytes));
+  }
+  return report::wrapped(text, screen.columns, "Also    ");
+}
+
+}  // namespace
+
+std::string to_text(const FitResult& result, const report::Screen& screen) {
+  std::string text = verdict_line(result, screen);
+  text += numbers_line(result, screen);
+  text += third_line(result, screen);
+  text += "\n" + report::draw(bars_of(result), screen);
+  text += "\n" + report::wrapped(result.verdict.explanation, screen.columns, "Why     ");
+  text += state_lines(result, screen);
+  if (result.memory) text += plan_text(result.plan, result.chosen, screen);
+  const std::string answers = answers_text(result.verdict, screen);
+  if (!answers.empty()) text += "\n" + answers;
+  const std::string largest = largest_text(result, screen);
+  if (!largest.empty()) text += "\n" + largest;
+  return text;
+}
+
+}  // namespace fourhold::api

@@ -1,0 +1,106 @@
+#include "fourhold/api/plan_choice.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "fourhold/base/error.h"
+
+namespace fourhold::api {
+namespace {
+
+using plan::Offload;
+using plan::PlanRequest;
+using plan::RecomputeKind;
+
+// All requests the open choices stand for, in the order of trying.
+std::vector<PlanRequest> candidates_of(const PlanRequest& request, const plan::Profile& profile,
+                                       const plan::Plan& first) {
+  std::vector<Offload> offloads{first.offload};
+  if (!request.offload && profile.can("offload")) {
+    offloads = {Offload::none, Offload::optimizer, Offload::optimizer_gradients, Offload::all};
+  }
+  std::vector<plan::RecomputePolicy> recomputes{first.recompute};
+  if (!request.recompute) {
+    recomputes = {plan::recompute_from_string("none"), plan::recompute_from_string("selective"),
+                  plan::recompute_from_string("full")};
+  }
+  std::vector<int> stages{first.zero};
+  // One replica has nothing to shard over.
+  if (!request.zero && first.dp * first.cp > 1) stages = profile.zero_stages;
+
+  std::vector<PlanRequest> candidates;
+  for (const Offload offload : offloads) {
+    for (const plan::RecomputePolicy& recompute : recomputes) {
+      for (const int zero : stages) {
+        PlanRequest candidate = request;
+        candidate.offload = offload;
+        candidate.recompute = recompute;
+        candidate.zero = zero;
+        candidates.push_back(std::move(candidate));
+      }
+    }
+  }
+  return candidates;
+}
+
+std::int64_t missing_bytes(const predict::MemoryPrediction& memory,
+                           const predict::Capacity& capacity) {
+  const auto budget = static_cast<std::int64_t>(
+      std::floor(static_cast<double>(capacity.usable_bytes.count()) * (1 - capacity.headroom)));
+  std::int64_t missing = std::max<std::int64_t>(0, memory.device_bytes.count() - budget);
+  if (capacity.host_bytes) {
+    const Bytes host = memory.host_bytes + memory.host_staging_bytes;
+    missing += std::max<std::int64_t>(0, (host - *capacity.host_bytes).count());
+  }
+  return missing;
+}
+
+}  // namespace
+
+PlannedRun complete_plan(const Run& run) {
+  PlannedRun planned;
+  planned.plan = plan::complete(run.request, run.model, run.profile);
+  planned.memory = predict::predict_memory(run.model, planned.plan, run.profile);
+  if (run.target) {
+    planned.capacity = capacity_of(*run.target, run.target_request, planned.plan.devices());
+  }
+  return planned;
+}
+
+PlannedRun choose_plan(const Run& run) {
+  PlannedRun first = complete_plan(run);
+  if (!first.capacity ||
+      predict::classify(first.memory, *first.capacity) == predict::VerdictClass::fits) {
+    return first;
+  }
+  plan::Plan best = first.plan;
+  std::int64_t least_missing = missing_bytes(first.memory, *first.capacity);
+  for (const PlanRequest& candidate : candidates_of(run.request, run.profile, first.plan)) {
+    plan::Plan plan;
+    try {
+      plan = plan::complete(candidate, run.model, run.profile);
+    } catch (const Error&) {
+      continue;  // the profile has no such combination; the first plan is legal
+    }
+    const predict::MemoryPrediction memory =
+        predict::predict_memory(run.model, plan, run.profile, predict::WithLedger::no);
+    const bool fits =
+        predict::classify(memory, *first.capacity) == predict::VerdictClass::fits;
+    const std::int64_t missing = missing_bytes(memory, *first.capacity);
+    if (fits || missing < least_missing) {
+      best = plan;
+      least_missing = missing;
+    }
+    if (fits) break;
+  }
+  if (!(best == first.plan)) {
+    first.plan = std::move(best);
+    first.memory = predict::predict_memory(run.model, first.plan, run.profile);
+  }
+  return first;
+}
+
+}  // namespace fourhold::api

@@ -1,0 +1,80 @@
+// Requests from flags and from JSON, by the list of options their struct has.
+//
+// A request struct has `visit_options(visit, request)`, which calls visit(Option, field) for every
+// option, operands first; it is found by argument-dependent lookup.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fourhold/api/arguments.h"
+#include "fourhold/api/option.h"
+#include "fourhold/api/option_value.h"
+#include "fourhold/base/error.h"
+#include "fourhold/base/field_reader.h"
+#include "fourhold/base/json.h"
+
+namespace fourhold::api {
+
+// Throws Error for a flag that stands twice: which of the two was meant is not ours to guess.
+void refuse_repetition(const Arguments& arguments);
+// Throws Error for more operands than the verb has.
+[[noreturn]] void refuse_operand(const std::string& operand, std::size_t most);
+
+template <class Request>
+[[nodiscard]] std::vector<OptionInfo> options_of() {
+  std::vector<OptionInfo> list;
+  Request request;
+  visit_options(
+      [&list](const Option& option, auto& field) {
+        list.push_back(info_of(option, choices_of(field)));
+      },
+      request);
+  return list;
+}
+
+template <class Request>
+[[nodiscard]] Request request_of(const Arguments& arguments) {
+  refuse_repetition(arguments);
+  Request request;
+  std::size_t operands = 0;
+  visit_options(
+      [&](const Option& option, auto& field) {
+        if (option.group == OptionGroup::operand) {
+          if (operands >= arguments.operands.size()) return;
+          set_from_text(option, arguments.operands[operands++], std::string(option.field.name),
+                        field);
+          return;
+        }
+        const std::string flag = flag_of(option.field.name);
+        for (const Arguments::Given& given : arguments.options) {
+          if (given.flag == flag) set_from_text(option, given.text, flag, field);
+        }
+      },
+      request);
+  if (operands < arguments.operands.size()) {
+    refuse_operand(arguments.operands[operands], operands);
+  }
+  return request;
+}
+
+// The members of a JSON object; Error for one that is no option, with the nearest names.
+template <class Request>
+[[nodiscard]] Request request_of(const json::Value& value) {
+  Request request;
+  FieldReader reader(value, "");
+  static_cast<void>(reader.value("verb"));
+  visit_options(
+      [&reader](const Option& option, auto& field) {
+        if (const json::Value* found = reader.value(option.field.name)) {
+          set_from_json(option, *found, reader.path(option.field.name), field);
+        }
+      },
+      request);
+  reader.refuse_unread();
+  return request;
+}
+
+}  // namespace fourhold::api

@@ -1,0 +1,120 @@
+#include "fourhold/api/run.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "fourhold/api/plan_file.h"
+#include "fourhold/base/error.h"
+#include "fourhold/model/load_model.h"
+
+namespace fourhold::api {
+namespace {
+
+constexpr std::int64_t kUsualSeq = 4096;
+
+// What a run needs and hardly anybody states: said when it was chosen here.
+void list_chosen(const plan::PlanRequest& request, std::vector<std::string>& chosen) {
+  const auto add = [&chosen](bool given, const char* name) {
+    if (!given) chosen.emplace_back(name);
+  };
+  const bool batch_decides = request.global_batch && request.grad_accum;
+  add(request.seq.has_value(), "seq");
+  add(request.micro_batch.has_value() || batch_decides, "micro_batch");
+  add(request.zero.has_value(), "zero");
+  add(request.recompute.has_value(), "recompute");
+  add(request.offload.has_value(), "offload");
+  add(request.precision.has_value(), "precision");
+  add(request.optimizer.has_value(), "optimizer");
+  add(request.profile.has_value(), "profile");
+}
+
+// What the flags leave open is as the file says.
+void merge(const PlanFile& file, RunRequest& request) {
+  if (request.model.empty()) request.model = file.model;
+  if (request.target.device.empty() && !request.target.memory) request.target.device = file.device;
+  const auto take = [](const plan::FieldInfo& /*info*/, auto& flag, const auto& filed) {
+    if (!flag) flag = filed;
+  };
+  plan::visit_fields(take, request.plan, file.plan);
+  take(plan::kCountField, request.plan.count, file.plan.count);
+}
+
+void read_plan_file(RunRequest& request) {
+  if (!request.plan_file.empty()) {
+    merge(read_plan_file(request.plan_file, PlanFileKind::any), request);
+  } else if (is_plan_file(request.model)) {
+    const PlanFile file =
+        read_plan_file(std::exchange(request.model, {}), PlanFileKind::names_its_model);
+    merge(file, request);
+  }
+}
+
+std::int64_t usual_seq(const model::ModelConfig& model) {
+  return model.max_positions > 0 ? std::min(model.max_positions, kUsualSeq) : kUsualSeq;
+}
+
+}  // namespace
+
+void fill_from_target(const std::optional<Target>& target, plan::PlanRequest& request,
+                      std::vector<std::string>& notes) {
+  if (!target) {
+    if (!request.profile) request.profile = "standard";
+    return;
+  }
+  const hardware::Device& device = target->cluster.device;
+  if (target->listed > 1) {
+    if (request.count && *request.count != target->listed) {
+      throw Error("--count", fmt::format("is {}, but --device lists {} devices", *request.count,
+                                         target->listed),
+                  "leave out --count, or list as many devices");
+    }
+    request.count = target->listed;
+  }
+  if (!request.profile) request.profile = device.name == "cpu" ? "fourhold" : "standard";
+  const hardware::PeakFlops& peak = device.peak_flops;
+  if (!request.precision && peak.bf16 == 0 && peak.fp32 > 0) {
+    const bool half = peak.fp16 > 0;
+    request.precision = half ? plan::Precision::fp16 : plan::Precision::fp32;
+    notes.push_back(fmt::format("{} has no bf16 arithmetic: {}", device.name,
+                                half ? "fp16 is taken, which needs loss scaling"
+                                     : "fp32 is taken"));
+  }
+}
+
+Run load_run(const RunRequest& asked) {
+  RunRequest request = asked;
+  read_plan_file(request);
+  if (request.model.empty()) {
+    throw Error("MODEL", "is missing",
+                "name a built-in model (`fourhold models` lists them) or a config.json");
+  }
+  Run run;
+  run.model = model::load_model(request.model);
+  run.counts = model::count_parameters(run.model);
+  run.target_request = request.target;
+  run.target = load_target(request.target);
+  run.request = std::move(request.plan);
+  list_chosen(run.request, run.chosen);
+
+  run.notes = run.model.notes;
+  if (run.target) {
+    run.notes.insert(run.notes.end(), run.target->notes.begin(), run.target->notes.end());
+  }
+  fill_from_target(run.target, run.request, run.notes);
+  run.profile = plan::load_profile(*run.request.profile);
+  if (!run.request.seq) run.request.seq = usual_seq(run.model);
+  return run;
+}
+
+std::string display_name(const std::string& name) {
+  // "models/mine/config.json" is called mine/config.json.
+  const std::size_t last = name.rfind('/');
+  if (last == std::string::npos || last == 0) return name;
+  const std::size_t before = name.rfind('/', last - 1);
+  return before == std::string::npos ? name : name.substr(before + 1);
+}
+
+}  // namespace fourhold::api

@@ -1,0 +1,64 @@
+// A run as asked for, made ready to be predicted: model, profile, devices, and the request with what
+// does not depend on memory filled in. `fit`, `predict` and `explain` share it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fourhold/api/option.h"
+#include "fourhold/api/plan_options.h"
+#include "fourhold/api/target.h"
+#include "fourhold/model/model_config.h"
+#include "fourhold/model/parameters.h"
+#include "fourhold/plan/plan_request.h"
+#include "fourhold/plan/profile.h"
+
+namespace fourhold::api {
+
+struct RunRequest {
+  std::string model;      // a model's name or path; also a plan file that names its model
+  std::string plan_file;  // a plan file, or a plan alone, for the model above
+  TargetRequest target;
+  plan::PlanRequest plan;  // flags: they win over what a plan file says
+};
+
+template <class Visitor>
+void visit_run_options(Visitor&& visit, RunRequest& request) {
+  visit(Option{{"model", "a built-in model, a config.json, a folder holding one, or weights beside one"},
+               OptionGroup::operand, ValueKind::model},
+        request.model);
+  visit(Option{{"plan_file", "a plan file: its fields count where no flag says otherwise"},
+               OptionGroup::operand, ValueKind::file},
+        request.plan_file);
+  visit_target_options(visit, request.target);
+  visit_plan_options(visit, request.plan);
+}
+
+struct Run {
+  model::ModelConfig model;
+  model::ParameterCounts counts;
+  plan::Profile profile;
+  plan::PlanRequest request;
+  TargetRequest target_request;
+  std::optional<Target> target;
+  std::vector<std::string> chosen;  // "seq", "precision" ...: fields nobody gave
+  std::vector<std::string> notes;
+};
+
+// Reads the plan file, loads model, profile and devices, and fills in:
+// - count from a list of several devices;
+// - profile: standard, or fourhold on the device `cpu`;
+// - precision: bf16; fp16 or fp32 on a device without (noted);
+// - seq: the model's longest, at most 4096.
+[[nodiscard]] Run load_run(const RunRequest& request);
+
+// The part of that which needs no model, for a bare count of parameters.
+void fill_from_target(const std::optional<Target>& target, plan::PlanRequest& request,
+                      std::vector<std::string>& notes);
+
+// The model's name for people: a built-in name, or the file's last folder and name.
+[[nodiscard]] std::string display_name(const std::string& name);
+
+}  // namespace fourhold::api

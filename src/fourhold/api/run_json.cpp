@@ -1,0 +1,74 @@
+#include "fourhold/api/run_json.h"
+
+#include <cstddef>
+#include <utility>
+
+namespace fourhold::api {
+
+json::Value model_json(const std::string& name, const model::ParameterCounts& counts) {
+  return json::Object{
+      {"name", name}, {"parameters", counts.total}, {"active_parameters", counts.active}};
+}
+
+json::Value by_category_json(const ledger::CategoryBytes& bytes) {
+  json::Object out;
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    out.emplace_back(to_string(static_cast<ledger::Category>(i)), bytes[i].count());
+  }
+  return out;
+}
+
+json::Value memory_json(const predict::MemoryPrediction& memory, std::optional<Bytes> usable) {
+  json::Array stages;
+  for (const predict::StageMemory& stage : memory.stages) {
+    stages.push_back(
+        json::Object{{"stage", stage.stage},
+                     {"layers", stage.layers},
+                     {"in_flight", stage.in_flight},
+                     {"allocated_bytes", stage.ledger.live_peak_bytes.count()},
+                     {"state_bytes", stage.state_bytes},
+                     {"by_category", by_category_json(stage.ledger.at_peak_by_category())}});
+  }
+  const ledger::Ledger& worst = memory.worst().ledger;
+  return json::Object{{"usable_bytes", usable ? json::Value(usable->count()) : json::Value()},
+                      {"allocated_bytes", memory.allocated_bytes.count()},
+                      {"reserved_bytes", memory.reserved_bytes.count()},
+                      {"device_bytes", memory.device_bytes.count()},
+                      {"startup_bytes", memory.startup_bytes.count()},
+                      {"host_bytes", memory.host_bytes.count()},
+                      {"host_staging_bytes", memory.host_staging_bytes.count()},
+                      {"interval_bytes", nullptr},
+                      {"by_category", by_category_json(worst.at_peak_by_category())},
+                      {"peak_stage", memory.peak_stage},
+                      {"peak_step", worst.peak_step},
+                      {"stages", std::move(stages)}};
+}
+
+json::Value verdict_json(const predict::Verdict& verdict) {
+  json::Array answers;
+  for (const predict::Answer& answer : verdict.answers) {
+    const auto& time = answer.costs_time_percent;
+    answers.push_back(
+        json::Object{{"change", answer.change},
+                     {"saves_bytes", answer.saves_bytes.count()},
+                     {"costs_time_percent", time ? json::Value(*time) : json::Value()},
+                     {"then_class", predict::to_string(answer.then_class)},
+                     {"devices", answer.plan.devices()},
+                     {"plan", plan::to_json(answer.plan)}});
+  }
+  return json::Object{
+      {"class", predict::to_string(verdict.verdict)},
+      {"reason", verdict.reason.empty() ? json::Value() : json::Value(verdict.reason)},
+      {"explanation", verdict.explanation},
+      {"missing_bytes", verdict.missing_bytes.count()},
+      {"answers", std::move(answers)}};
+}
+
+json::Value texts_json(const std::vector<std::string>& texts) {
+  json::Array out;
+  out.reserve(texts.size());
+  for (const std::string& text : texts) out.emplace_back(text);
+  return out;
+}
+
+}  // namespace fourhold::api

@@ -1,0 +1,26 @@
+// The parts of JSON answers that verbs share (the contract is docs/json.md).
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fourhold/base/json.h"
+#include "fourhold/ledger/ledger.h"
+#include "fourhold/model/parameters.h"
+#include "fourhold/predict/memory.h"
+#include "fourhold/predict/verdict.h"
+
+namespace fourhold::api {
+
+// {name, parameters, active_parameters}.
+[[nodiscard]] json::Value model_json(const std::string& name, const model::ParameterCounts& counts);
+// Every category, in the order of the enum.
+[[nodiscard]] json::Value by_category_json(const ledger::CategoryBytes& bytes);
+// What the device must hold, at its peak and per stage.
+[[nodiscard]] json::Value memory_json(const predict::MemoryPrediction& memory,
+                                      std::optional<Bytes> usable);
+[[nodiscard]] json::Value verdict_json(const predict::Verdict& verdict);
+[[nodiscard]] json::Value texts_json(const std::vector<std::string>& texts);
+
+}  // namespace fourhold::api

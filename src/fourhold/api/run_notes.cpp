@@ -1,0 +1,40 @@
+#include "fourhold/api/run_notes.h"
+
+#include <fmt/format.h>
+
+#include "fourhold/base/quantity.h"
+#include "fourhold/predict/fit.h"
+
+namespace fourhold::api {
+
+void add_zero_note(const plan::Plan& plan, std::vector<std::string>& notes) {
+  if (plan.zero == 0 || plan.dp * plan.cp > 1) return;
+  notes.push_back(
+      fmt::format("ZeRO-{} over one rank changes nothing: there is no other rank to hold a share of "
+                  "the state",
+                  plan.zero));
+}
+
+void add_run_notes(const PlannedRun& planned, const plan::Profile& profile,
+                   std::vector<std::string>& notes) {
+  const plan::Plan& plan = planned.plan;
+  add_zero_note(plan, notes);
+  const predict::ActivationBytes activations = predict::activation_bytes(planned.memory);
+  if (plan.loss_chunk == 0 && activations.logits * 2 > activations.total) {
+    notes.push_back(fmt::format(
+        "logits take {} of the {} of activations: --loss-chunk 1024 makes them piece by piece",
+        format_bytes(activations.logits), format_bytes(activations.total)));
+  }
+  if (plan.precision == plan::Precision::bf16_pure) {
+    notes.push_back(
+        "bf16-pure keeps no fp32 copy: an update below 1/256 of its weight is rounded away; "
+        "bf16-sr, bf16-kahan or bf16-split keep it");
+  }
+  if (planned.capacity && planned.memory.startup_bytes > planned.capacity->usable_bytes) {
+    notes.push_back(fmt::format("start-up holds {} on each device, more than it has{}{}",
+                                format_bytes(planned.memory.startup_bytes),
+                                profile.startup_note.empty() ? "" : ": ", profile.startup_note));
+  }
+}
+
+}  // namespace fourhold::api

@@ -1,0 +1,20 @@
+// What a reader of a predicted run must know beside its numbers.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "fourhold/api/plan_choice.h"
+#include "fourhold/plan/profile.h"
+
+namespace fourhold::api {
+
+// Adds notes on: ZeRO over one rank (it changes nothing), logits that outweigh the other activations,
+// a precision whose updates are lost, and a start-up that needs more than the device has.
+void add_run_notes(const PlannedRun& planned, const plan::Profile& profile,
+                   std::vector<std::string>& notes);
+
+// The note on ZeRO alone, for runs without a model.
+void add_zero_note(const plan::Plan& plan, std::vector<std::string>& notes);
+
+}  // namespace fourhold::api

@@ -1,0 +1,46 @@
+// Sentences and tables about a predicted run that verbs share. Every text ends its lines.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fourhold/plan/plan.h"
+#include "fourhold/predict/memory.h"
+#include "fourhold/predict/verdict.h"
+#include "fourhold/report/screen.h"
+
+namespace fourhold::api {
+
+// "llama-3.1-8b on 8 x rtx-4090", shortened to leave room for `rest` columns behind it.
+[[nodiscard]] std::string subject_text(const std::string& name, const std::string& device,
+                                       std::int64_t devices, const report::Screen& screen,
+                                       int rest);
+
+// "does not fit: state 119.66 GiB, usable 23.51 GiB", for the first line.
+struct Sizes {
+  Bytes state;
+  Bytes needed;  // on the device, with everything
+  Bytes usable;
+};
+[[nodiscard]] std::string verdict_text(const predict::Verdict& verdict, const Sizes& sizes);
+// How the verdict is painted.
+[[nodiscard]] report::Ink verdict_ink(const predict::Verdict& verdict);
+
+// "Change first: ZeRO-3 over 8 devices; saves 104.70 GiB, then it fits." The first answer that cures,
+// else the one that saves most. One line.
+[[nodiscard]] std::string first_answer_text(const predict::Verdict& verdict,
+                                            const report::Screen& screen);
+
+// The table of answers, with a title; "" where there are none.
+[[nodiscard]] std::string answers_text(const predict::Verdict& verdict,
+                                       const report::Screen& screen);
+
+// "Plan: tp 8 (sp), dp 4 ..." and which of its fields were chosen here.
+[[nodiscard]] std::string plan_text(const plan::Plan& plan, const std::vector<std::string>& chosen,
+                                    const report::Screen& screen);
+
+// "Title" painted, and a line break.
+[[nodiscard]] std::string title_text(const std::string& title, const report::Screen& screen);
+
+}  // namespace fourhold::api

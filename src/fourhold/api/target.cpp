@@ -1,0 +1,91 @@
+#include "fourhold/api/target.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "fourhold/base/error.h"
+#include "fourhold/base/quantity.h"
+#include "fourhold/hardware/catalogue.h"
+
+namespace fourhold::api {
+namespace {
+
+std::vector<std::string_view> parts_of(std::string_view list) {
+  std::vector<std::string_view> parts;
+  while (true) {
+    const std::size_t comma = list.find(',');
+    parts.push_back(list.substr(0, comma));
+    if (comma == std::string_view::npos) return parts;
+    list.remove_prefix(comma + 1);
+  }
+}
+
+// "2xa100" is two of them.
+hardware::DeviceGroup group_of(std::string_view part, std::vector<std::string>& notes) {
+  hardware::DeviceGroup group;
+  const std::size_t digits = std::min(part.find_first_not_of("0123456789"), part.size());
+  if (digits > 0 && digits < part.size() && part[digits] == 'x') {
+    group.count = parse_count(part.substr(0, digits), "--device");
+    part.remove_prefix(digits + 1);
+  }
+  if (part.empty()) {
+    throw Error("--device", "names no device in one of its parts",
+                "list devices as 2xa100-40gb,a100-80gb");
+  }
+  hardware::LoadedDevice loaded = hardware::load_device(std::string(part));
+  group.device = std::move(loaded.device);
+  for (std::string& note : loaded.notes) {
+    if (std::find(notes.begin(), notes.end(), note) == notes.end()) {
+      notes.push_back(std::move(note));
+    }
+  }
+  return group;
+}
+
+}  // namespace
+
+std::optional<Target> load_target(const TargetRequest& request) {
+  if (request.device.empty() && !request.memory) return std::nullopt;
+  Target target;
+  if (request.device.empty()) {
+    target.cluster = hardware::uniform_cluster(hardware::memory_only_device(*request.memory), 1);
+    target.listed = 1;
+    return target;
+  }
+  std::vector<hardware::DeviceGroup> groups;
+  for (const std::string_view part : parts_of(request.device)) {
+    groups.push_back(group_of(part, target.notes));
+    target.listed = checked_add(target.listed, groups.back().count);
+  }
+  target.cluster = hardware::mixed_cluster(groups);
+  for (const std::string& warning : target.cluster.warnings) target.notes.push_back(warning);
+  if (request.memory) {
+    target.notes.push_back(fmt::format("{}: taken to have {} instead of {}",
+                                       target.cluster.device.name, format_bytes(*request.memory),
+                                       format_bytes(target.cluster.device.usable)));
+    target.cluster.device.usable = *request.memory;
+  }
+  return target;
+}
+
+predict::Capacity capacity_of(const Target& target, const TargetRequest& request,
+                              std::int64_t devices) {
+  const hardware::Device& device = target.cluster.device;
+  predict::Capacity capacity;
+  capacity.usable_bytes = device.usable;
+  capacity.devices_per_node = target.cluster.devices_per_node;
+  capacity.headroom = request.headroom.value_or(0);
+  if (request.host_memory) {
+    // A device that is nothing but memory says nothing of nodes: all devices share the one given.
+    const std::int64_t node = request.device.empty() ? devices : device.devices_per_node;
+    capacity.host_bytes = Bytes(request.host_memory->count() / std::min(devices, node));
+  } else if (device.host_memory > Bytes(0)) {
+    capacity.host_bytes = device.host_memory;
+  }
+  return capacity;
+}
+
+}  // namespace fourhold::api

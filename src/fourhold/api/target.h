@@ -1,0 +1,56 @@
+// Where the run is to happen: devices by name or file, or a plain amount of memory.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fourhold/api/option.h"
+#include "fourhold/base/units.h"
+#include "fourhold/hardware/cluster.h"
+#include "fourhold/predict/verdict.h"
+
+namespace fourhold::api {
+
+struct TargetRequest {
+  // A name or a file; several for unequal devices: "2xa100-40gb,a100-80gb".
+  std::string device;
+  std::optional<Bytes> memory;       // what a device has, instead of the device's own
+  std::optional<Bytes> host_memory;  // of one node
+  std::optional<double> headroom;    // share of the device that must stay free
+};
+
+template <class Visitor>
+void visit_target_options(Visitor&& visit, TargetRequest& request) {
+  visit(Option{{"device",
+                "device by name, alias or file; unequal ones as 2xa100-40gb,a100-80gb "
+                "(`fourhold hardware` lists them)"},
+               OptionGroup::device, ValueKind::device},
+        request.device);
+  visit(Option{{"memory", "memory of one device, with or without --device, such as 24GiB"},
+               OptionGroup::device, ValueKind::size},
+        request.memory);
+  visit(Option{{"host_memory", "memory of one node, for what is offloaded"}, OptionGroup::device,
+               ValueKind::size},
+        request.host_memory);
+  visit(Option{{"headroom", "share of the device that must stay free, such as 10%", {}, {0, 0.99}},
+               OptionGroup::device, ValueKind::number},
+        request.headroom);
+}
+
+struct Target {
+  hardware::Cluster cluster;  // of `listed` devices
+  std::int64_t listed = 0;    // devices the request names: above 1 only where it lists several
+  std::vector<std::string> notes;
+};
+
+// Nothing where the request names neither a device nor a memory. Errors: an unknown device, a list
+// with an empty part.
+[[nodiscard]] std::optional<Target> load_target(const TargetRequest& request);
+
+// What a plan over `devices` of them may use. A node's memory is shared by its devices in use.
+[[nodiscard]] predict::Capacity capacity_of(const Target& target, const TargetRequest& request,
+                                            std::int64_t devices);
+
+}  // namespace fourhold::api

@@ -1,0 +1,21 @@
+// Names close to a mistyped one, for the hints of errors.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace fourhold {
+
+// The candidates a mistyped `word` may have meant, nearest first, at most `limit`: those within an
+// edit distance of a third of the word (a swap of neighbours is one edit), then those that hold the
+// word or are held by it. Upper and lower case, '_', '-' and ' ' are the same. Ties by name.
+[[nodiscard]] std::vector<std::string> near_matches(std::string_view word,
+                                                    const std::vector<std::string_view>& candidates,
+                                                    std::size_t limit = 3);
+
+// "did you mean 'a', 'b' or 'c'?", or "" when nothing is near.
+[[nodiscard]] std::string did_you_mean(std::string_view word,
+                                       const std::vector<std::string_view>& candidates);
+
+}  // namespace fourhold

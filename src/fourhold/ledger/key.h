@@ -1,0 +1,53 @@
+// The name under which an entry is booked while planning and fetched while running.
+#pragma once
+
+#include <array>
+#include <compare>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace fourhold::ledger {
+
+// What an entry is to the tensor it is named after.
+enum class Role : std::uint8_t {
+  value,
+  gradient,
+  master,
+  moment1,
+  moment2,
+  scale,       // block scales of a quantised tensor
+  gathered,    // whole copy of a sharded tensor
+  packed,
+  transient,   // lives inside one operation
+  buffer,      // staging for communication or offload
+};
+inline constexpr int kRoleCount = 10;
+
+[[nodiscard]] constexpr std::string_view to_string(Role role) {
+  constexpr std::array<std::string_view, kRoleCount> texts{
+      "value", "gradient", "master", "moment1", "moment2",
+      "scale", "gathered", "packed", "transient", "buffer"};
+  return texts[static_cast<std::size_t>(role)];
+}
+
+// Texts are views of names that outlive the ledger (tables of names, or the ledger's own pool), so a
+// key is cheap to copy and nothing is spelled until it is printed.
+struct Key {
+  static constexpr std::int32_t kNone = -1;
+
+  std::string_view block{};            // "embedding", "layer", "head", "step"
+  std::string_view name{};             // "q_weight", "norm1_out"
+  std::string_view variant{};          // "", "lora_a", "whole" ...
+  std::int32_t layer = kNone;        // first layer the entry stands for; kNone outside layers
+  std::int32_t micro_batch = kNone;  // kNone for what is not per micro-batch, and in compact form
+  Role role = Role::value;
+
+  friend auto operator<=>(const Key&, const Key&) = default;
+  friend bool operator==(const Key&, const Key&) = default;
+};
+
+// "layer.3.q_weight", "layer.3.norm1_out.gradient@mb2", "head.logits".
+[[nodiscard]] std::string to_string(const Key& key);
+
+}  // namespace fourhold::ledger

@@ -1,0 +1,245 @@
+// The attention branch: multi-head, grouped-query, multi-query, latent, or one matrix in its place.
+#include "fourhold/model/block_builder.h"
+
+namespace fourhold::model {
+namespace {
+
+struct QueryKeyValue {
+  TensorId q, k, v;
+};
+
+TensorId rotate(BlockBuilder& build, TensorId x, TensorName out) {
+  if (build.config().position != PositionKind::rotary) return x;
+  const TensorId rotated = build.alias(out, x);  // in place
+  Operation& op = build.operation(OpKind::rotary);
+  op.inputs = {x};
+  op.outputs = {rotated};
+  return rotated;
+}
+
+TensorId normalise_heads(BlockBuilder& build, const Attention& attention, TensorId x,
+                         const BlockBuilder::NormNames& names) {
+  if (attention.qk_norm == QkNorm::none) return x;
+  // Per head: one statistic for each token and head; over the full width: one for each token.
+  return build.norm(x, NormKind::rms_norm, names, attention.qk_norm == QkNorm::full_width ? 1 : 2);
+}
+
+QueryKeyValue project(BlockBuilder& build, const Attention& attention, TensorId inner) {
+  const DType dtype = build.switches().compute;
+  const Shape q_shape{build.token_extent(),
+                      {Dim::heads, attention.heads},
+                      {Dim::head_dim, attention.head_dim}};
+  const Shape k_shape{build.token_extent(),
+                      {Dim::kv_heads, attention.kv_heads},
+                      {Dim::head_dim, attention.head_dim}};
+  const auto column = [&](TensorName weight, TensorName bias, TensorName out, const Shape& shape) {
+    return build.linear(inner, {.weight = weight,
+                                .bias = bias,
+                                .out = out,
+                                .shape = shape,
+                                .region = Region::inner,
+                                .packed = PackedGroup::qkv,
+                                .dtype = dtype});
+  };
+  TensorId q = column(TensorName::q_weight, TensorName::q_bias, TensorName::q, q_shape);
+  TensorId k = column(TensorName::k_weight, TensorName::k_bias, TensorName::k, k_shape);
+  const TensorId v = column(TensorName::v_weight, TensorName::v_bias, TensorName::v, k_shape);
+  q = normalise_heads(build, attention, q,
+                      {TensorName::q_norm_weight, TensorName::q_norm_weight,
+                       TensorName::q_norm_statistics, TensorName::q, TensorName::q,
+                       TensorName::q_normed});
+  k = normalise_heads(build, attention, k,
+                      {TensorName::k_norm_weight, TensorName::k_norm_weight,
+                       TensorName::k_norm_statistics, TensorName::k, TensorName::k,
+                       TensorName::k_normed});
+  return {rotate(build, q, TensorName::q_rotated), rotate(build, k, TensorName::k_rotated), v};
+}
+
+// Latent attention (DeepSeek-V2, arXiv 2405.04434, sec. 2.1). The low-rank halves run on the stream,
+// so that sequence parallelism splits them; the up-projections are split by heads.
+QueryKeyValue project_latent(BlockBuilder& build, const Attention& attention, TensorId x) {
+  const DType dtype = build.switches().compute;
+  const Extent tokens = build.token_extent();
+  const Shape q_shape{tokens, {Dim::heads, attention.heads}, {Dim::head_dim, attention.head_dim}};
+  const auto inner_linear = [&](TensorId in, TensorName weight, TensorName out, const Shape& shape) {
+    return build.linear(in, {.weight = weight,
+                             .bias = weight,
+                             .out = out,
+                             .shape = shape,
+                             .region = Region::inner,
+                             .dtype = dtype});
+  };
+  TensorId q = kNoTensor;
+  if (attention.q_lora_rank > 0) {
+    const TensorId latent = build.linear(x, {.weight = TensorName::q_down_weight,
+                                             .bias = TensorName::q_down_weight,
+                                             .out = TensorName::q_latent,
+                                             .shape = {tokens, {Dim::latent, attention.q_lora_rank}},
+                                             .dtype = dtype});
+    const TensorId normed = build.norm(
+        latent, NormKind::rms_norm,
+        {TensorName::q_latent_norm_weight, TensorName::q_latent_norm_weight,
+         TensorName::q_latent_statistics, TensorName::q_latent, TensorName::q_latent,
+         TensorName::q_latent_normed});
+    q = inner_linear(build.enter(normed), TensorName::q_up_weight, TensorName::q, q_shape);
+  } else {
+    q = inner_linear(build.enter(x), TensorName::q_weight, TensorName::q, q_shape);
+  }
+  q = rotate(build, q, TensorName::q_rotated);
+
+  const std::int64_t kv_rank = attention.kv_lora_rank;
+  const std::int64_t rope = attention.rope_head_dim;
+  const TensorId latent = build.linear(x, {.weight = TensorName::kv_down_weight,
+                                           .bias = TensorName::kv_down_weight,
+                                           .out = TensorName::kv_latent,
+                                           .shape = {tokens, {Dim::latent, kv_rank + rope}},
+                                           .dtype = dtype});
+  TensorId compressed = build.tensor({.name = TensorName::kv_compressed,
+                                      .dtype = dtype,
+                                      .alias_of = latent,
+                                      .shape = {tokens, {Dim::latent, kv_rank}}});
+  TensorId k_rotary = build.tensor({.name = TensorName::k_rotary,
+                                    .dtype = dtype,
+                                    .alias_of = latent,
+                                    .shape = {tokens, {Dim::head_dim, rope}}});
+  Operation& split = build.operation(OpKind::split_latent);
+  split.inputs = {latent};
+  split.outputs = {compressed, k_rotary};
+  compressed = build.norm(compressed, NormKind::rms_norm,
+                          {TensorName::kv_latent_norm_weight, TensorName::kv_latent_norm_weight,
+                           TensorName::kv_latent_statistics, TensorName::kv_latent,
+                           TensorName::kv_latent, TensorName::kv_latent_normed});
+  const std::int64_t nope = attention.head_dim - rope;
+  const TensorId k_and_v =
+      inner_linear(build.enter(compressed), TensorName::kv_up_weight, TensorName::k_and_v,
+                   {tokens, {Dim::heads, attention.heads}, {Dim::other, nope + attention.value_head_dim}});
+  k_rotary = rotate(build, build.enter(k_rotary), TensorName::k_rotated);
+  const TensorId k = build.tensor(
+      {.name = TensorName::k, .region = Region::inner, .dtype = dtype, .shape = q_shape});
+  const TensorId v = build.tensor(
+      {.name = TensorName::v,
+       .region = Region::inner,
+       .dtype = dtype,
+       .shape = {tokens, {Dim::heads, attention.heads}, {Dim::head_dim, attention.value_head_dim}}});
+  Operation& assemble = build.operation(OpKind::latent_assemble);
+  assemble.inputs = {k_and_v, k_rotary};
+  assemble.outputs = {k, v};
+  return {q, k, v};
+}
+
+// Fused attention keeps q, k, v, its output and one log-sum-exp per query and head
+// (Dao 2023, arXiv 2307.08691, sec. 3); its backward needs one fp32 row sum beside it.
+TensorId fused_core(BlockBuilder& build, const Attention& attention, const QueryKeyValue& qkv,
+                    const Shape& out_shape) {
+  const Shape rows{build.token_extent(), {Dim::heads, attention.heads}};
+  const TensorId out = build.tensor({.name = TensorName::attention_out,
+                                     .region = Region::inner,
+                                     .dtype = build.switches().compute,
+                                     .shape = out_shape});
+  const TensorId log_sum_exp = build.tensor({.name = TensorName::log_sum_exp,
+                                             .region = Region::inner,
+                                             .dtype = DType::fp32,
+                                             .shape = rows});
+  const std::int16_t sinks = build.parameter(TensorName::sinks);
+  Operation& op = build.operation(OpKind::attention);
+  op.recompute = RecomputeGroup::attention;
+  op.window = attention.window;
+  op.inputs = {qkv.q, qkv.k, qkv.v};
+  op.outputs = {out, log_sum_exp};
+  if (sinks >= 0) op.parameters = {sinks};
+  op.saved = {qkv.q, qkv.k, qkv.v, out, log_sum_exp};
+  op.backward_transients = {{rows, DType::fp32, Region::inner}};
+  return out;
+}
+
+// Scores, softmax, dropout and the weighted sum as tensors of their own (Korthikanti 2022,
+// arXiv 2205.05198, sec. 4.1: 5 a s bytes per token with dropout).
+TensorId unfused_core(BlockBuilder& build, const Attention& attention, const QueryKeyValue& qkv,
+                      const Shape& out_shape) {
+  const Switches& switches = build.switches();
+  const bool wide = switches.attention == AttentionSaving::unfused_wide;
+  const Shape score_shape{build.token_extent(), {Dim::heads, attention.heads}, {Dim::keys, build.seq()}};
+  const auto score_tensor = [&](TensorName name, DType dtype) {
+    return build.tensor(
+        {.name = name, .region = Region::inner, .dtype = dtype, .shape = score_shape});
+  };
+  const std::int16_t sinks = build.parameter(TensorName::sinks);
+  const TensorId scores = score_tensor(TensorName::scores, switches.compute);
+  Operation& product = build.operation(OpKind::attention_scores);
+  product.recompute = RecomputeGroup::attention;
+  product.window = attention.window;
+  product.inputs = {qkv.q, qkv.k};
+  product.outputs = {scores};
+  product.saved = {qkv.q, qkv.k};
+
+  TensorId weights =
+      score_tensor(TensorName::probabilities, wide ? DType::fp32 : switches.compute);
+  Operation& softmax = build.operation(OpKind::softmax);
+  softmax.recompute = RecomputeGroup::attention;
+  softmax.window = attention.window;
+  softmax.inputs = {scores};
+  softmax.outputs = {weights};
+  if (sinks >= 0) softmax.parameters = {sinks};
+  softmax.saved = {weights};
+  if (wide && switches.compute != DType::fp32) {
+    const TensorId narrow = score_tensor(TensorName::probabilities_cast, switches.compute);
+    Operation& cast = build.operation(OpKind::cast);
+    cast.recompute = RecomputeGroup::attention;
+    cast.inputs = {weights};
+    cast.outputs = {narrow};
+    weights = narrow;
+  }
+  if (switches.dropout == DropoutMasks::from_config && build.config().dropout > 0) {
+    const TensorId mask = score_tensor(TensorName::attention_mask, DType::boolean);
+    const TensorId dropped = score_tensor(TensorName::probabilities_dropped, switches.compute);
+    Operation& drop = build.operation(OpKind::dropout);
+    drop.recompute = RecomputeGroup::attention;
+    drop.inputs = {weights};
+    drop.outputs = {dropped, mask};
+    drop.saved = {mask};
+    weights = dropped;
+  }
+  const TensorId out = build.tensor({.name = TensorName::attention_out,
+                                     .region = Region::inner,
+                                     .dtype = switches.compute,
+                                     .shape = out_shape});
+  Operation& sum = build.operation(OpKind::attention_values);
+  sum.recompute = RecomputeGroup::attention;
+  sum.window = attention.window;
+  sum.inputs = {weights, qkv.v};
+  sum.outputs = {out};
+  sum.saved = {weights, qkv.v};
+  return out;
+}
+
+}  // namespace
+
+TensorId attention_branch(BlockBuilder& build, const Attention& attention, TensorId x) {
+  const DType dtype = build.switches().compute;
+  const Shape stream_shape{build.token_extent(), {Dim::hidden, build.config().hidden}};
+  if (attention.kind == AttentionKind::linear) {
+    return build.linear(x, {.weight = TensorName::attention_linear_weight,
+                            .bias = TensorName::attention_linear_weight,
+                            .out = TensorName::o_out,
+                            .shape = stream_shape,
+                            .dtype = dtype});
+  }
+  const QueryKeyValue qkv = attention.kind == AttentionKind::latent
+                                ? project_latent(build, attention, x)
+                                : project(build, attention, build.enter(x));
+  const Shape out_shape{build.token_extent(),
+                        {Dim::heads, attention.heads},
+                        {Dim::head_dim, attention.value_head_dim}};
+  const TensorId out = build.switches().attention == AttentionSaving::flash
+                           ? fused_core(build, attention, qkv, out_shape)
+                           : unfused_core(build, attention, qkv, out_shape);
+  return build.output_linear(out,
+                             {.weight = TensorName::o_weight,
+                              .bias = TensorName::o_bias,
+                              .out = TensorName::o_out,
+                              .shape = stream_shape,
+                              .dtype = dtype},
+                             TensorName::o_out);
+}
+
+}  // namespace fourhold::model

@@ -1,0 +1,322 @@
+#include "fourhold/model/block_builder.h"
+
+#include <cassert>
+
+namespace fourhold::model {
+namespace {
+
+// The vector of adapter shapes [rank, in] and [out, rank] beside a matrix [out..., in...].
+bool takes_adapter(const Parameter& parameter) {
+  if (parameter.role != ParameterRole::matrix) return false;
+  switch (parameter.name) {
+    case TensorName::head_weight:
+    case TensorName::head_projection:
+    case TensorName::embedding_projection:
+    case TensorName::router_weight:
+    case TensorName::shared_expert_gate_weight:
+    case TensorName::expert_gate_weight:
+    case TensorName::expert_up_weight:
+    case TensorName::expert_down_weight:
+      return false;
+    default:
+      return true;
+  }
+}
+
+// Where the input dimensions of a matrix begin: o_weight [h | a, d], all others [out... | in].
+int first_input_dim(const Parameter& parameter) {
+  return parameter.name == TensorName::o_weight ? 1 : parameter.shape.rank() - 1;
+}
+
+}  // namespace
+
+BlockBuilder::BlockBuilder(const ModelConfig& config, const BatchSizes& sizes,
+                           const Switches& switches, BlockOperations& block)
+    : config_(config),
+      switches_(switches),
+      block_(block),
+      tokens_(checked_multiply(sizes.micro_batch, sizes.seq)),
+      seq_(sizes.seq) {
+  block_.tensors.reserve(64);
+  block_.operations.reserve(48);
+}
+
+void BlockBuilder::add_parameters(const std::vector<Parameter>& parameters) {
+  block_.parameters.reserve(block_.parameters.size() + parameters.size());
+  const bool adapters = switches_.adapters == Adapters::lora;
+  for (const Parameter& parameter : parameters) {
+    BlockParameter entry;
+    entry.parameter = parameter;
+    entry.trainable = !adapters && parameter.role != ParameterRole::buffer;
+    block_.parameters.push_back(entry);
+    if (!adapters || block_.block != Block::layer || !takes_adapter(parameter)) continue;
+    const int first_input = first_input_dim(parameter);
+    const Extent rank{Dim::other, switches_.lora_rank};
+    Shape a{rank};
+    Shape b;
+    for (int i = 0; i < parameter.shape.rank(); ++i) {
+      (i < first_input ? b : a).push_back(parameter.shape[i]);
+    }
+    b.push_back(rank);
+    block_.parameters.push_back(
+        {{parameter.name, a, ParameterRole::matrix}, Variant::lora_a, true, false});
+    block_.parameters.push_back(
+        {{parameter.name, b, ParameterRole::matrix}, Variant::lora_b, true, false});
+  }
+}
+
+std::int16_t BlockBuilder::parameter(TensorName name, Variant variant) const {
+  for (std::size_t i = 0; i < block_.parameters.size(); ++i) {
+    const BlockParameter& entry = block_.parameters[i];
+    if (entry.parameter.name == name && entry.variant == variant) {
+      return static_cast<std::int16_t>(i);
+    }
+  }
+  return -1;
+}
+
+TensorId BlockBuilder::tensor(const Tensor& tensor) {
+  block_.tensors.push_back(tensor);
+  return static_cast<TensorId>(block_.tensors.size() - 1);
+}
+
+TensorId BlockBuilder::stream_tensor(TensorName name, Variant variant) {
+  return tensor({.name = name,
+                 .variant = variant,
+                 .region = Region::stream,
+                 .dtype = switches_.compute,
+                 .shape = {token_extent(), {Dim::hidden, config_.hidden}}});
+}
+
+TensorId BlockBuilder::alias(TensorName name, TensorId of) {
+  Tensor view = at(of);
+  view.name = name;
+  view.alias_of = of;
+  return tensor(view);
+}
+
+Operation& BlockBuilder::operation(OpKind kind) {
+  block_.operations.emplace_back().kind = kind;
+  return block_.operations.back();
+}
+
+const Tensor& BlockBuilder::at(TensorId id) const {
+  return block_.tensors[static_cast<std::size_t>(id)];
+}
+
+TensorId BlockBuilder::norm(TensorId x, NormKind kind, const NormNames& names, int row_dims) {
+  const Tensor input = at(x);
+  // One statistic (rstd) per normalised row for RMS, two (mean, rstd) for layer norm; fp32.
+  Shape rows;
+  for (int i = 0; i < row_dims; ++i) rows.push_back(input.shape[i]);
+  rows.push_back({Dim::other, kind == NormKind::layer_norm ? 2 : 1});
+
+  Tensor out = input;
+  out.name = names.out;
+  out.alias_of = kNoTensor;
+  const TensorId out_id = tensor(out);
+  const TensorId statistics = tensor({.name = names.statistics,
+                                      .region = input.region,
+                                      .dtype = DType::fp32,
+                                      .shape = rows});
+  Operation& op = operation(OpKind::norm);
+  op.norm = kind;
+  op.recompute = RecomputeGroup::norm;
+  op.inputs = {x};
+  op.outputs = {out_id, statistics};
+  for (const TensorName name : {names.weight, names.bias}) {
+    if (const std::int16_t index = parameter(name); index >= 0) op.parameters.push_back(index);
+  }
+  if (switches_.norm == NormSaving::input || kind == NormKind::layer_norm) {
+    op.saved = {x, statistics};
+    return out_id;
+  }
+  Tensor wide = out;
+  wide.name = names.wide;
+  wide.dtype = DType::fp32;
+  Tensor normalised = out;
+  normalised.name = names.normalised;
+  const TensorId wide_id = tensor(wide);
+  const TensorId normalised_id = tensor(normalised);
+  op.outputs.push_back(wide_id);
+  op.outputs.push_back(normalised_id);
+  op.saved = {statistics, wide_id, normalised_id};
+  return out_id;
+}
+
+TensorId BlockBuilder::linear(TensorId x, const LinearSpec& spec) {
+  const std::int16_t weight = parameter(spec.weight);
+  assert(weight >= 0 && "a linear needs its weight in the block's parameters");
+  // Naming the weight as its own bias says: no bias here.
+  const std::int16_t bias = spec.bias == spec.weight ? std::int16_t{-1} : parameter(spec.bias);
+  const TensorId out =
+      tensor({.name = spec.out,
+              .region = spec.region,
+              .dtype = spec.dtype,
+              .shape = spec.shape});
+  const bool trainable = block_.parameters[static_cast<std::size_t>(weight)].trainable;
+  Operation& op = operation(OpKind::linear);
+  op.packed = spec.packed;
+  op.recompute = spec.recompute;
+  op.inputs = {x};
+  op.outputs = {out};
+  op.parameters = {weight};
+  if (bias >= 0) op.parameters.push_back(bias);
+  if (trainable) op.saved = {x};  // a frozen weight needs no input in backward
+  const std::int16_t lora_a = parameter(spec.weight, Variant::lora_a);
+  if (lora_a < 0) return out;
+  return adapter(x, out, spec, lora_a, parameter(spec.weight, Variant::lora_b));
+}
+
+TensorId BlockBuilder::adapter(TensorId x, TensorId base, const LinearSpec& spec,
+                               std::int16_t lora_a, std::int16_t lora_b) {
+  // Split as the matrix beside it: lora_b by its outputs, lora_a by its inputs. The middle of rank r
+  // is then a partial sum where the inputs are split, and B of a partial sum is a partial sum too.
+  const TensorId middle = tensor({.name = spec.out,
+                                  .variant = Variant::lora_a,
+                                  .region = at(x).region,
+                                  .dtype = spec.dtype,
+                                  .shape = {at(x).shape[0], {Dim::other, switches_.lora_rank}}});
+  Tensor update = at(base);
+  update.variant = Variant::lora_b;
+  const TensorId out = tensor(update);
+  Operation& down = operation(OpKind::linear);
+  down.inputs = {x};
+  down.outputs = {middle};
+  down.parameters = {lora_a};
+  down.saved = {x};
+  Operation& up = operation(OpKind::linear);
+  up.inputs = {middle};
+  up.outputs = {out};
+  up.parameters = {lora_b};
+  up.saved = {middle};
+  Tensor total = at(base);
+  total.variant = Variant::sum;
+  total.alias_of = base;  // the update is added in place
+  const TensorId sum = tensor(total);
+  Operation& join = operation(OpKind::add);
+  join.inputs = {base, out};
+  join.outputs = {sum};
+  return sum;
+}
+
+TensorId BlockBuilder::output_linear(TensorId x, const LinearSpec& spec, TensorName summed) {
+  LinearSpec without_bias = spec;
+  without_bias.bias = spec.weight;  // added after the sum, once
+  without_bias.region = Region::inner;
+  const TensorId partial = linear(x, without_bias);
+  TensorId out = leave(partial, summed);
+  if (const std::int16_t bias = parameter(spec.bias); bias >= 0) {
+    const TensorId biased = alias(summed, out);
+    Operation& op = operation(OpKind::add_bias);
+    op.inputs = {out};
+    op.outputs = {biased};
+    op.parameters = {bias};
+    out = biased;
+  }
+  return out;
+}
+
+TensorId BlockBuilder::enter(TensorId x, Gathered gathered) {
+  Tensor inner = at(x);
+  inner.variant = Variant::gathered;
+  inner.region = Region::inner;
+  inner.alias_of = x;  // plan/sharding gives it storage of its own where ranks are gathered
+  const TensorId out = tensor(inner);
+  Operation& op = operation(OpKind::enter_branch);
+  op.gathered = gathered;
+  op.inputs = {x};
+  op.outputs = {out};
+  return out;
+}
+
+TensorId BlockBuilder::leave(TensorId x, TensorName out) {
+  Tensor stream = at(x);
+  stream.name = out;
+  stream.variant = Variant::plain;
+  stream.region = Region::stream;
+  stream.alias_of = x;
+  const TensorId id = tensor(stream);
+  Operation& op = operation(OpKind::leave_branch);
+  op.inputs = {x};
+  op.outputs = {id};
+  return id;
+}
+
+TensorId BlockBuilder::activation(TensorId x, ActivationKind kind, TensorName out,
+                                  RecomputeGroup group) {
+  Tensor result = at(x);
+  result.name = out;
+  result.alias_of = kNoTensor;
+  const TensorId id = tensor(result);
+  Operation& op = operation(OpKind::activation);
+  op.activation = kind;
+  op.recompute = group;
+  op.inputs = {x};
+  op.outputs = {id};
+  op.saved = {x};
+  return id;
+}
+
+TensorId BlockBuilder::gated_activation(TensorId gate, TensorId up, ActivationKind kind,
+                                        TensorName activated, TensorName out, RecomputeGroup group,
+                                        TensorId row_scale) {
+  if (switches_.activation == ActivationSaving::unfused && row_scale == kNoTensor) {
+    const TensorId active = activation(gate, kind, activated, group);
+    Tensor result = at(up);
+    result.name = out;
+    const TensorId id = tensor(result);
+    Operation& op = operation(OpKind::multiply);
+    op.recompute = group;
+    op.inputs = {active, up};
+    op.outputs = {id};
+    op.saved = {active, up};
+    return id;
+  }
+  Tensor result = at(up);
+  result.name = out;
+  const TensorId id = tensor(result);
+  Operation& op = operation(OpKind::gated_activation);
+  op.activation = kind;
+  op.recompute = group;
+  op.inputs = {gate, up};
+  op.outputs = {id};
+  op.saved = {gate, up};
+  if (row_scale != kNoTensor) {
+    op.inputs.push_back(row_scale);
+    op.saved.push_back(row_scale);
+  }
+  return id;
+}
+
+TensorId BlockBuilder::dropout(TensorId x, TensorName mask, TensorName out) {
+  if (switches_.dropout == DropoutMasks::none || config_.dropout <= 0) return x;
+  Tensor mask_tensor = at(x);
+  mask_tensor.name = mask;
+  mask_tensor.alias_of = kNoTensor;
+  mask_tensor.dtype = DType::boolean;
+  const TensorId mask_id = tensor(mask_tensor);
+  const TensorId out_id = alias(out, x);
+  Operation& op = operation(OpKind::dropout);
+  op.inputs = {x};
+  op.outputs = {out_id, mask_id};
+  op.saved = {mask_id};
+  return out_id;
+}
+
+TensorId BlockBuilder::add(TensorId a, TensorId b, TensorName out) {
+  const TensorId id = stream_tensor(out);
+  Operation& op = operation(OpKind::add);
+  op.inputs = {a, b};
+  op.outputs = {id};
+  return id;
+}
+
+TensorId storage_of(const BlockOperations& block, TensorId id) {
+  while (block.tensors[static_cast<std::size_t>(id)].alias_of != kNoTensor) {
+    id = block.tensors[static_cast<std::size_t>(id)].alias_of;
+  }
+  return id;
+}
+
+}  // namespace fourhold::model

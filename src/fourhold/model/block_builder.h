@@ -1,0 +1,85 @@
+// Builds one block's operation list; the attention, feed-forward and block files use it.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+
+#include "fourhold/model/operations.h"
+
+namespace fourhold::model {
+
+// Shared by the files that describe blocks. Every method appends and returns the new tensor.
+class BlockBuilder {
+ public:
+  BlockBuilder(const ModelConfig& config, const BatchSizes& sizes, const Switches& switches,
+               BlockOperations& block);
+
+  [[nodiscard]] const ModelConfig& config() const { return config_; }
+  [[nodiscard]] const Switches& switches() const { return switches_; }
+  [[nodiscard]] std::int64_t tokens() const { return tokens_; }
+  [[nodiscard]] std::int64_t seq() const { return seq_; }
+  [[nodiscard]] Extent token_extent() const { return {Dim::tokens, tokens_}; }
+
+  void add_parameters(const std::vector<Parameter>& parameters);
+  // Index of the parameter of that name, or -1 when this model has none.
+  [[nodiscard]] std::int16_t parameter(TensorName name, Variant variant = Variant::plain) const;
+
+  TensorId tensor(const Tensor& tensor);
+  // [T, h] in the compute type, in the stream.
+  TensorId stream_tensor(TensorName name, Variant variant = Variant::plain);
+  // A view or in-place result of `of`.
+  TensorId alias(TensorName name, TensorId of);
+  Operation& operation(OpKind kind);
+
+  struct NormNames {
+    TensorName weight, bias, statistics, wide, normalised, out;
+  };
+  // Normalises `x` over all but its first `row_dims` dimensions; returns the output of its shape.
+  TensorId norm(TensorId x, NormKind kind, const NormNames& names, int row_dims = 1);
+
+  struct LinearSpec {
+    TensorName weight = TensorName::q_weight;
+    TensorName bias = TensorName::q_bias;  // used only where the model has it
+    TensorName out = TensorName::q;
+    Shape shape;                           // of the output
+    Region region = Region::stream;        // of the output
+    PackedGroup packed = PackedGroup::none;
+    RecomputeGroup recompute = RecomputeGroup::none;
+    DType dtype = DType::bf16;
+  };
+  // x W^T, with a low-rank adapter beside it when the switches ask for one.
+  TensorId linear(TensorId x, const LinearSpec& spec);
+
+  // A projection back to the stream: linear over what tp splits, sum over ranks, then the bias.
+  TensorId output_linear(TensorId x, const LinearSpec& spec, TensorName summed);
+  // The borders between the stream and a branch.
+  TensorId enter(TensorId x, Gathered gathered = Gathered::again);
+  TensorId leave(TensorId x, TensorName out);
+
+  TensorId activation(TensorId x, ActivationKind kind, TensorName out, RecomputeGroup group);
+  // act(gate) * up, fused or not by the switches. `row_scale`: routing weights inside it, or none.
+  TensorId gated_activation(TensorId gate, TensorId up, ActivationKind kind, TensorName activated,
+                            TensorName out, RecomputeGroup group, TensorId row_scale = kNoTensor);
+  // Dropout of a stream tensor where the config asks for it, else `x` itself.
+  TensorId dropout(TensorId x, TensorName mask, TensorName out);
+  TensorId add(TensorId a, TensorId b, TensorName out);
+  [[nodiscard]] const Tensor& at(TensorId id) const;
+
+ private:
+  TensorId adapter(TensorId x, TensorId base, const LinearSpec& spec, std::int16_t lora_a,
+                   std::int16_t lora_b);
+
+  const ModelConfig& config_;
+  const Switches& switches_;
+  BlockOperations& block_;
+  std::int64_t tokens_;
+  std::int64_t seq_;
+};
+
+// The branches of a layer: from the branch's (normalised) input to what is added to the stream.
+TensorId attention_branch(BlockBuilder& build, const Attention& attention, TensorId x);
+TensorId feed_forward_branch(BlockBuilder& build, const FeedForward& feed_forward, TensorId x);
+// From the head's input (inside the branch) to the loss.
+TensorId loss_operations(BlockBuilder& build, TensorId x, TensorName head_weight);
+
+}  // namespace fourhold::model

@@ -1,0 +1,192 @@
+#include "fourhold/model/checkpoint.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "fourhold/base/error.h"
+#include "fourhold/model/checkpoint_index.h"
+
+namespace fourhold::model {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kFileSuffix = ".safetensors";
+constexpr std::string_view kIndexSuffix = ".safetensors.index.json";
+
+// Names of the plain files in a folder with that suffix, sorted: folders have no order of their
+// own.
+std::vector<std::string> files_in(const fs::path& folder, std::string_view suffix) {
+  std::vector<std::string> names;
+  std::error_code fault;
+  fs::directory_iterator entry(folder, fault);
+  for (; !fault && entry != fs::directory_iterator(); entry.increment(fault)) {
+    std::error_code ignored;
+    const std::string name = entry->path().filename().string();
+    if (name.ends_with(suffix) && entry->is_regular_file(ignored)) names.push_back(name);
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+std::string joined(const std::vector<std::string>& names, std::size_t most) {
+  std::string text;
+  for (std::size_t i = 0; i < std::min(names.size(), most); ++i) {
+    text += fmt::format("{}{:.120}", i == 0 ? "" : ", ", names[i]);
+  }
+  if (names.size() > most) text += fmt::format(" and {} more", names.size() - most);
+  return text;
+}
+
+fs::path folder_of(const fs::path& file) {
+  const fs::path folder = file.parent_path();
+  return folder.empty() ? fs::path(".") : folder;
+}
+
+// The file in a folder that stands for the checkpoint.
+fs::path file_for(const fs::path& folder) {
+  const std::vector<std::string> indexes = files_in(folder, kIndexSuffix);
+  const std::vector<std::string> files = files_in(folder, kFileSuffix);
+  if (std::find(indexes.begin(), indexes.end(), "model.safetensors.index.json") != indexes.end()) {
+    return folder / "model.safetensors.index.json";
+  }
+  if (indexes.size() == 1) return folder / indexes.front();
+  if (indexes.empty() && files.size() == 1) return folder / files.front();
+  if (indexes.empty() && files.empty()) {
+    throw Error(folder.string(), "holds no safetensors file and no index",
+                "name the model's config.json, a .safetensors file or its .index.json");
+  }
+  const std::vector<std::string>& choices = indexes.empty() ? files : indexes;
+  throw Error(folder.string(),
+              fmt::format("holds {} {}: {}", choices.size(),
+                          indexes.empty() ? "safetensors files but no index" : "indexes",
+                          joined(choices, 10)),
+              indexes.empty() ? "fetch model.safetensors.index.json, or name one file"
+                              : "name one of them");
+}
+
+void refuse_missing_shards(const CheckpointIndex& index, const fs::path& folder,
+                           const std::string& where) {
+  std::vector<std::string> missing;
+  for (const std::string& shard : index.shards) {
+    std::error_code fault;
+    if (!fs::is_regular_file(folder / shard, fault)) missing.push_back(shard);
+  }
+  if (missing.empty()) return;
+  throw Error(where,
+              fmt::format("lists {} shards, of which {} {} missing: {}", index.shards.size(),
+                          missing.size(), missing.size() == 1 ? "is" : "are",
+                          joined(missing, missing.size())),
+              fmt::format("fetch the missing files into {}", folder.string()));
+}
+
+void note_files_beside(const CheckpointIndex& index, const fs::path& folder,
+                       Checkpoint& checkpoint) {
+  std::vector<std::string> beside;
+  for (const std::string& name : files_in(folder, kFileSuffix)) {
+    if (!std::binary_search(index.shards.begin(), index.shards.end(), name)) beside.push_back(name);
+  }
+  if (beside.empty()) return;
+  checkpoint.notes.push_back(fmt::format(
+      "the index does not name {} safetensors file{} beside it, which {} not counted: {}",
+      beside.size(), beside.size() == 1 ? "" : "s", beside.size() == 1 ? "is" : "are",
+      joined(beside, 10)));
+}
+
+// Names the index gives to one shard, sorted.
+std::vector<std::vector<std::string_view>> names_by_shard(const CheckpointIndex& index) {
+  std::vector<std::vector<std::string_view>> names(index.shards.size());
+  for (const CheckpointIndex::Entry& entry : index.entries) {
+    names[static_cast<std::size_t>(entry.shard)].push_back(entry.tensor);
+  }
+  for (std::vector<std::string_view>& shard : names) std::sort(shard.begin(), shard.end());
+  return names;
+}
+
+Checkpoint read_sharded(const fs::path& path) {
+  const std::string where = path.string();
+  const CheckpointIndex index = read_checkpoint_index(where);
+  const fs::path folder = folder_of(path);
+  refuse_missing_shards(index, folder, where);
+
+  Checkpoint checkpoint;
+  checkpoint.path = where;
+  checkpoint.files = index.shards;
+  checkpoint.stated_bytes = index.total_bytes;
+  checkpoint.stated_parameters = index.total_parameters;
+  note_files_beside(index, folder, checkpoint);
+
+  const std::vector<std::vector<std::string_view>> wanted = names_by_shard(index);
+  std::vector<std::string> absent;
+  std::vector<std::string> unnamed;
+  for (std::size_t i = 0; i < index.shards.size(); ++i) {
+    CheckpointHeader header = read_checkpoint_header((folder / index.shards[i]).string());
+    std::vector<std::string_view> held;
+    for (const StoredTensor& tensor : header.tensors) held.push_back(tensor.name);
+    std::sort(held.begin(), held.end());
+    for (const std::string_view name : wanted[i]) {
+      if (std::binary_search(held.begin(), held.end(), name)) continue;
+      absent.push_back(fmt::format("{:.120} (in {})", name, index.shards[i]));
+    }
+    for (StoredTensor& tensor : header.tensors) {
+      const std::string_view name = tensor.name;
+      if (std::binary_search(wanted[i].begin(), wanted[i].end(), name)) {
+        checkpoint.tensors.push_back(std::move(tensor));
+      } else {
+        unnamed.push_back(tensor.name);
+      }
+    }
+  }
+  if (!absent.empty()) {
+    throw Error(where,
+                fmt::format("names {} tensor{} that its files do not hold: {}", absent.size(),
+                            absent.size() == 1 ? "" : "s", joined(absent, 20)),
+                "the index and the files are from different checkpoints: fetch both again");
+  }
+  if (!unnamed.empty()) {
+    checkpoint.notes.push_back(
+        fmt::format("the files hold {} tensor{} that the index does not name and that {} not "
+                    "counted: {}",
+                    unnamed.size(), unnamed.size() == 1 ? "" : "s",
+                    unnamed.size() == 1 ? "is" : "are", joined(unnamed, 10)));
+  }
+  return checkpoint;
+}
+
+Checkpoint read_single(const fs::path& path) {
+  Checkpoint checkpoint;
+  checkpoint.path = path.string();
+  checkpoint.files.push_back(path.filename().string());
+  checkpoint.tensors = read_checkpoint_header(checkpoint.path).tensors;
+  if (checkpoint.files.front().find("-of-") != std::string::npos) {
+    checkpoint.notes.push_back(
+        fmt::format("{} looks like one shard of several: only this file is counted; name the index "
+                    "to count all",
+                    checkpoint.files.front()));
+  }
+  return checkpoint;
+}
+
+}  // namespace
+
+bool is_checkpoint_path(const std::string& path) {
+  std::error_code fault;
+  if (fs::is_directory(path, fault)) {
+    return !files_in(path, kFileSuffix).empty() || !files_in(path, kIndexSuffix).empty();
+  }
+  return path.ends_with(kFileSuffix) || path.ends_with(".index.json");
+}
+
+Checkpoint read_checkpoint(const std::string& path) {
+  std::error_code fault;
+  const fs::path file = fs::is_directory(path, fault) ? file_for(path) : fs::path(path);
+  return file.string().ends_with(".json") ? read_sharded(file) : read_single(file);
+}
+
+}  // namespace fourhold::model

@@ -1,0 +1,42 @@
+// Layers that many families share, built from the sizes that were read.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "fourhold/model/hf_reading.h"
+#include "fourhold/model/model_config.h"
+
+namespace fourhold::model {
+
+// The window of each layer: by `layer_types` where the file has it (none on full_attention layers),
+// else every `full_every`-th layer is full and the others have `window`; 0 = all have it.
+[[nodiscard]] std::vector<std::int64_t> layer_windows(Reading& reading, std::int64_t layers,
+                                                      std::int64_t window, std::int64_t full_every);
+// Adds one layer per window.
+void add_windowed_layers(Reading& reading, LayerKind layer,
+                         const std::vector<std::int64_t>& windows);
+
+// A Llama layer: RMS norms before both branches, no biases, gated feed-forward with the stated
+// activation (silu if absent). Sets the final norm alike.
+[[nodiscard]] LayerKind gated_rms_layer(Reading& reading, const Sizes& sizes);
+// A GPT layer: layer norms with biases, biases everywhere, two feed-forward matrices.
+[[nodiscard]] LayerKind biased_layer_norm_layer(Reading& reading, const Sizes& sizes);
+
+// attention_bias: in most classes a bias on all four projections. Absent is false.
+void read_attention_bias(Reading& reading, LayerKind& layer);
+
+// The class defaults of a mixture: routed experts, how many a token passes, the width of one.
+struct ExpertDefaults {
+  std::int64_t experts = 0;
+  std::int64_t active = 0;
+  std::int64_t width = 0;
+};
+// Makes `feed_forward` a mixture. Error when more experts are active than there are.
+void read_experts(Reading& reading, ExpertDefaults defaults, FeedForward& feed_forward);
+
+// Adds one layer, sharing the kind of an equal one.
+void add_layer(ModelConfig& config, const LayerKind& kind);
+void add_layers(ModelConfig& config, const LayerKind& kind, std::int64_t count);
+
+}  // namespace fourhold::model

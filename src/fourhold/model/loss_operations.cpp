@@ -1,0 +1,103 @@
+// From the head's input to the loss: whole logits, kept in one of the ways frameworks keep them, or
+// chunks of tokens of which only one is alive.
+#include <algorithm>
+
+#include "fourhold/model/block_builder.h"
+
+namespace fourhold::model {
+namespace {
+
+TensorId add_targets(BlockBuilder& build) {
+  return build.tensor({.name = TensorName::targets,
+                       .region = Region::inner,
+                       .dtype = build.switches().index,
+                       .shape = {build.token_extent()}});
+}
+
+TensorId add_loss(BlockBuilder& build) {
+  return build.tensor(
+      {.name = TensorName::loss, .region = Region::inner, .dtype = DType::fp32, .shape = {}});
+}
+
+// One operation for head and loss: a chunk's logits exist for the moment its loss and gradients are
+// made, in the forward pass; backward only passes the input's gradient on.
+TensorId chunked_loss(BlockBuilder& build, TensorId x, std::int16_t weight, std::int16_t bias) {
+  const Switches& switches = build.switches();
+  const Extent chunk{Dim::other, std::min(switches.loss_chunk, build.tokens())};
+  const Extent vocab{Dim::vocab, build.config().vocab};
+  Tensor gradient = build.at(x);
+  gradient.name = TensorName::head_input_gradient;
+  gradient.alias_of = kNoTensor;
+  const TensorId targets = add_targets(build);
+  const TensorId loss = add_loss(build);
+  const TensorId input_gradient = build.tensor(gradient);
+  Operation& op = build.operation(OpKind::chunked_loss);
+  op.inputs = {x, targets};
+  op.outputs = {loss, input_gradient};
+  op.parameters = {weight};
+  if (bias >= 0) op.parameters.push_back(bias);
+  op.saved = {input_gradient};
+  op.forward_transients = {{{chunk, vocab}, switches.compute, Region::inner}};
+  if (switches.compute != DType::fp32) {
+    op.forward_transients.push_back({{chunk, vocab}, DType::fp32, Region::inner});
+  }
+  return loss;
+}
+
+}  // namespace
+
+TensorId loss_operations(BlockBuilder& build, TensorId x, TensorName head_weight) {
+  const Switches& switches = build.switches();
+  const std::int16_t weight = build.parameter(head_weight);
+  const std::int16_t bias = build.parameter(TensorName::head_bias);
+  if (switches.loss_chunk > 0) return chunked_loss(build, x, weight, bias);
+
+  const Shape shape{build.token_extent(), {Dim::vocab, build.config().vocab}};
+  const auto logits_tensor = [&](TensorName name, DType dtype, TensorId alias_of) {
+    return build.tensor({.name = name,
+                         .region = Region::inner,
+                         .dtype = dtype,
+                         .alias_of = alias_of,
+                         .shape = shape});
+  };
+  TensorId logits = build.linear(x, {.weight = head_weight,
+                                     .bias = TensorName::head_bias,
+                                     .out = TensorName::logits,
+                                     .shape = shape,
+                                     .region = Region::inner,
+                                     .dtype = switches.compute});
+  const TensorId narrow = logits;
+  if (build.config().logit_softcap > 0) {
+    const TensorId capped = logits_tensor(TensorName::logits_capped, switches.compute, kNoTensor);
+    Operation& cap = build.operation(OpKind::softcap);
+    cap.inputs = {logits};
+    cap.outputs = {capped};
+    cap.saved = {capped};
+    logits = capped;
+  }
+  if (switches.loss != LossSaving::in_place && switches.compute != DType::fp32) {
+    const TensorId wide = logits_tensor(TensorName::logits_wide, DType::fp32, kNoTensor);
+    Operation& cast = build.operation(OpKind::cast);
+    cast.inputs = {logits};
+    cast.outputs = {wide};
+    logits = wide;
+  }
+  const bool in_place =
+      switches.loss == LossSaving::in_place || switches.loss == LossSaving::vocab_parallel;
+  const TensorId targets = add_targets(build);
+  const TensorId loss = add_loss(build);
+  const TensorId log_softmax = logits_tensor(TensorName::log_softmax, build.at(logits).dtype,
+                                             in_place ? logits : kNoTensor);
+  Operation& op = build.operation(OpKind::cross_entropy);
+  op.inputs = {logits, targets};
+  op.outputs = {loss, log_softmax};
+  op.saved = {log_softmax, targets};
+  if (in_place) op.gradient_in_place_of = log_softmax;
+  if (switches.loss == LossSaving::eager || switches.loss == LossSaving::eager_held) {
+    op.backward_transients = {{shape, DType::fp32, Region::inner}};
+  }
+  if (switches.loss == LossSaving::eager_held && narrow != logits) op.saved.push_back(narrow);
+  return loss;
+}
+
+}  // namespace fourhold::model

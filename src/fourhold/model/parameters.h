@@ -1,0 +1,45 @@
+// The parameters of each block: the one place that states their shapes, and their exact counts.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "fourhold/model/model_config.h"
+#include "fourhold/model/names.h"
+#include "fourhold/model/shape.h"
+
+namespace fourhold::model {
+
+// How an optimizer and a sharder see a parameter.
+enum class ParameterRole : std::uint8_t {
+  matrix,     // a linear's weight [out, in] (experts: [experts, out, in])
+  embedding,  // a lookup table [rows, width]
+  vector,     // biases, norm weights, sinks: no weight decay
+  buffer,     // stored and counted as published, but not trained by gradient (correction_bias)
+};
+
+struct Parameter {
+  TensorName name = TensorName::token_embedding;
+  Shape shape;  // [out..., in...], each dimension tagged; heads x head_dim stay apart
+  ParameterRole role = ParameterRole::matrix;
+  [[nodiscard]] std::int64_t elements() const { return shape.elements(); }
+};
+
+// Parameters of one block, in the order they are used. A tied head has no head_weight.
+[[nodiscard]] std::vector<Parameter> embedding_parameters(const ModelConfig& config);
+[[nodiscard]] std::vector<Parameter> layer_parameters(const ModelConfig& config,
+                                                      const LayerKind& kind);
+[[nodiscard]] std::vector<Parameter> head_parameters(const ModelConfig& config);
+
+// Exact counts of the language model. `active`: what one token touches (routed experts outside its
+// top-k left out; embeddings counted). `embedding`: the token table (counted once if tied).
+struct ParameterCounts {
+  std::int64_t total = 0;
+  std::int64_t active = 0;
+  std::int64_t embedding = 0;
+  [[nodiscard]] std::int64_t active_without_embedding() const { return active - embedding; }
+};
+[[nodiscard]] ParameterCounts count_parameters(const ModelConfig& config);
+
+}  // namespace fourhold::model

@@ -1,0 +1,60 @@
+// What implementations of the same mathematics do differently: every field changes which tensors an
+// operation list holds. Profiles set these; the operations read nothing else of a profile.
+#pragma once
+
+#include <cstdint>
+
+#include "fourhold/base/dtype.h"
+
+namespace fourhold::model {
+
+enum class AttentionSaving : std::uint8_t {
+  flash,         // q, k, v, output, log-sum-exp
+  unfused,       // softmax result and dropout mask in 16 bits (Korthikanti 2022, sec. 4.1)
+  unfused_wide,  // softmax in fp32 and its 16-bit cast (eager PyTorch)
+};
+
+enum class NormSaving : std::uint8_t {
+  input,  // input and statistics
+  wide,   // fp32 copy, statistics and the normalised 16-bit tensor (norm written in Python)
+};
+
+enum class ActivationSaving : std::uint8_t {
+  fused,    // gate and up (or the input); act(gate) is recomputed inside the kernel
+  unfused,  // act(gate) is a tensor of its own
+};
+
+enum class LossSaving : std::uint8_t {
+  in_place,        // fused, on the 16-bit logits: 2 bytes per logit
+  vocab_parallel,  // fp32 copy, softmax and gradient in place: 6 bytes at the cast
+  wide,            // fp32 copy, fp32 softmax kept, fp32 gradient: 8 bytes in backward
+  eager,           // as wide, and a dense gradient of the log-softmax: 12 bytes in backward
+  eager_held,      // as eager, and the 16-bit logits stay referenced: 14 bytes
+};
+
+enum class ExpertScaling : std::uint8_t {
+  after_experts,     // routing weights multiply the expert's output, which is kept
+  inside_activation  // they multiply the activation; the output is not kept
+};
+
+enum class DropoutMasks : std::uint8_t { from_config, none };
+
+enum class Adapters : std::uint8_t { none, lora };
+
+struct Switches {
+  DType compute = DType::bf16;  // activations and arithmetic
+  DType index = DType::int32;   // token ids, targets, routing indices
+  AttentionSaving attention = AttentionSaving::flash;
+  NormSaving norm = NormSaving::input;
+  ActivationSaving activation = ActivationSaving::fused;
+  LossSaving loss = LossSaving::wide;
+  ExpertScaling expert_scaling = ExpertScaling::after_experts;
+  bool keep_permuted_rows = true;  // experts: rows before the exchange are kept beside those after
+  DropoutMasks dropout = DropoutMasks::from_config;
+  double routed_imbalance = 1.0;   // rows of the fullest rank / mean rows
+  std::int64_t loss_chunk = 0;     // tokens per chunk of head and loss, 0 = whole
+  Adapters adapters = Adapters::none;
+  std::int64_t lora_rank = 0;
+};
+
+}  // namespace fourhold::model

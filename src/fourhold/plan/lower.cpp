@@ -1,0 +1,89 @@
+// From a plan to its blocks, and from blocks to the program of one stage.
+#include <algorithm>
+#include <utility>
+
+#include "fourhold/plan/program.h"
+
+namespace fourhold::plan {
+namespace {
+
+StateMotion motion_of(const Plan& plan, const Recipe& recipe) {
+  return {.gathers_blocks = plan.zero == 3 || plan.offload == Offload::all ||
+                            recipe.weight != recipe.gathered,
+          .reduces_each_block = plan.zero >= 2 || plan.offload == Offload::optimizer_gradients ||
+                                plan.offload == Offload::all};
+}
+
+// Adds a block and returns its index.
+std::int16_t add(ProgramBlocks& blocks, model::BlockOperations operations,
+                 const ShardingDegrees& degrees, const RecomputePolicy& policy) {
+  blocks.blocks.push_back(lower_block(shard(std::move(operations), degrees), policy));
+  return static_cast<std::int16_t>(blocks.blocks.size() - 1);
+}
+
+}  // namespace
+
+ProgramBlocks lower_blocks(const model::ModelConfig& config, const Plan& plan,
+                           const Profile& profile) {
+  const model::BatchSizes sizes{.micro_batch = plan.micro_batch, .seq = plan.seq};
+  const model::Switches switches = switches_of(plan, profile);
+  const ShardingDegrees degrees = degrees_of(plan, config, profile);
+  const RecomputePolicy none;
+  ProgramBlocks blocks;
+  blocks.blocks.reserve(config.kinds.size() + 2);
+  blocks.embedding =
+      add(blocks, model::embedding_operations(config, sizes, switches), degrees, none);
+  const bool partly = plan.recompute.kind == RecomputeKind::full && plan.recompute.full_layers >= 0;
+  for (std::size_t kind = 0; kind < config.kinds.size(); ++kind) {
+    model::BlockOperations operations = model::layer_operations(
+        config, static_cast<std::int32_t>(kind), sizes, switches);
+    if (partly) {
+      blocks.plain_layer_of_kind.push_back(add(blocks, operations, degrees, none));
+    }
+    blocks.layer_of_kind.push_back(add(blocks, std::move(operations), degrees, plan.recompute));
+    if (!partly) blocks.plain_layer_of_kind.push_back(blocks.layer_of_kind.back());
+  }
+  // A selective policy drops what it names in the head too (its norm); full keeps the head whole.
+  blocks.head = add(blocks, model::head_operations(config, sizes, switches), degrees,
+                    plan.recompute.kind == RecomputeKind::selective ? plan.recompute : none);
+  return blocks;
+}
+
+Program lower(const model::ModelConfig& config, const ProgramBlocks& blocks, const Plan& plan,
+              const Profile& profile, std::int64_t stage, ProgramKind kind) {
+  Program program;
+  program.plan = plan;
+  program.recipe = recipe_of(plan, profile);
+  program.motion = motion_of(plan, program.recipe);
+  program.stage = stage;
+  const std::int64_t virtual_stages = plan.pp * plan.vpp;
+  std::int64_t first_layer = 0;
+  std::int64_t on_rank = 0;
+  for (std::int64_t virtual_stage = 0; virtual_stage < virtual_stages; ++virtual_stage) {
+    const std::int64_t count = plan.layers_per_stage[static_cast<std::size_t>(virtual_stage)];
+    if (virtual_stage % plan.pp == stage) {
+      Chunk chunk;
+      chunk.embedding = virtual_stage == 0;
+      chunk.head = virtual_stage == virtual_stages - 1;
+      chunk.first_layer = first_layer;
+      chunk.layer_blocks.reserve(static_cast<std::size_t>(count));
+      for (std::int64_t layer = first_layer; layer < first_layer + count; ++layer, ++on_rank) {
+        const auto layer_kind =
+            static_cast<std::size_t>(config.layers[static_cast<std::size_t>(layer)]);
+        const bool plain = policy_of_layer(plan.recompute, on_rank).kind == RecomputeKind::none;
+        chunk.layer_blocks.push_back(plain ? blocks.plain_layer_of_kind[layer_kind]
+                                           : blocks.layer_of_kind[layer_kind]);
+      }
+      program.chunks.push_back(std::move(chunk));
+    }
+    first_layer += count;
+  }
+  program.slots = stage_slots(plan.schedule, plan.pp, stage, plan.vpp, plan.grad_accum);
+  if (kind == ProgramKind::evaluate) {
+    std::erase_if(program.slots,
+                  [](const Slot& slot) { return slot.direction == Direction::backward; });
+  }
+  return program;
+}
+
+}  // namespace fourhold::plan

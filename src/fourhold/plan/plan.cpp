@@ -1,0 +1,124 @@
+#include "fourhold/plan/plan.h"
+
+#include <cstddef>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "fourhold/base/checked.h"
+#include "fourhold/base/error.h"
+#include "fourhold/plan/legal_values.h"
+
+namespace fourhold::plan {
+namespace {
+
+constexpr std::int64_t kQloraBlock = 64;  // bitsandbytes' default and the paper's
+
+DType compute_type(Precision precision) {
+  if (precision == Precision::fp32) return DType::fp32;
+  return precision == Precision::fp16 ? DType::fp16 : DType::bf16;
+}
+
+int master_bytes(Precision precision) {
+  switch (precision) {
+    case Precision::bf16:
+    case Precision::fp16:
+      return 4;
+    case Precision::bf16_split:
+    case Precision::bf16_kahan:
+      return 2;
+    case Precision::fp32:
+    case Precision::bf16_sr:
+    case Precision::bf16_pure:
+      return 0;
+  }
+  return 0;
+}
+
+bool has_heads(const model::Attention& attention) {
+  return attention.kind == model::AttentionKind::heads ||
+         attention.kind == model::AttentionKind::latent;
+}
+
+// Latent attention makes k and v for every head.
+std::int64_t kv_heads_of(const model::Attention& attention) {
+  return attention.kind == model::AttentionKind::latent ? attention.heads : attention.kv_heads;
+}
+
+}  // namespace
+
+std::vector<std::int64_t> canonical_layout(std::int64_t layers, std::int64_t stages) {
+  if (stages > layers) {
+    throw Error("pp", fmt::format("{} stages are more than the {} layers", stages, layers),
+                fmt::format("use pp x vpp of at most {}", layers));
+  }
+  const std::int64_t most = ceil_divide(layers, stages);
+  std::vector<std::int64_t> layout(static_cast<std::size_t>(stages), most);
+  std::size_t front = 0;
+  std::size_t back = layout.size();
+  std::int64_t excess = most * stages - layers;  // below `stages`
+  for (; excess > 0; --excess) {
+    const bool from_back = front == layout.size() - back;  // last, first, last but one, second ...
+    --layout[from_back ? --back : front++];
+  }
+  return layout;
+}
+
+Recipe recipe_of(const Plan& plan, const Profile& profile) {
+  const DType compute = compute_type(plan.precision);
+  Recipe recipe{.compute = compute,
+                .weight = compute,
+                .gathered = compute,
+                .gradient = compute,
+                .block_gradient = compute,
+                .master_bytes = master_bytes(plan.precision),
+                .optimizer = plan.optimizer};
+  const bool mixed = plan.precision == Precision::bf16 || plan.precision == Precision::fp16;
+  if (mixed && profile.weight_storage == WeightStorage::fp32_only) {
+    recipe.weight = DType::fp32;
+    recipe.gradient = DType::fp32;
+    recipe.master_bytes = 0;
+  }
+  if (profile.fp32_gradients || plan.gradient_accumulation == GradientAccumulation::fp32) {
+    recipe.gradient = DType::fp32;
+  }
+  if (plan.tuning == Tuning::qlora) recipe.frozen_block = kQloraBlock;
+  return recipe;
+}
+
+model::Switches switches_of(const Plan& plan, const Profile& profile) {
+  model::Switches switches = profile.switches;
+  switches.compute = compute_type(plan.precision);
+  switches.loss_chunk = plan.loss_chunk;
+  if (plan.tuning != Tuning::full) {
+    switches.adapters = model::Adapters::lora;
+    switches.lora_rank = plan.lora_rank;
+  }
+  return switches;
+}
+
+TensorDegrees tensor_degrees(const model::ModelConfig& config) {
+  std::int64_t heads = 0;  // greatest common divisor over the layers
+  for (const model::LayerKind& kind : config.kinds) {
+    if (has_heads(kind.attention)) heads = std::gcd(heads, kind.attention.heads);
+  }
+  TensorDegrees degrees;
+  // Without heads nothing in attention is split: any degree; the widths decide.
+  if (heads == 0) heads = config.hidden;
+  for (const std::int64_t tp : divisors(heads)) {
+    bool clean = true;
+    bool possible = true;
+    for (const model::LayerKind& kind : config.kinds) {
+      if (!has_heads(kind.attention)) continue;
+      const std::int64_t kv_heads = kv_heads_of(kind.attention);
+      if (kv_heads % tp == 0) continue;
+      clean = false;
+      possible = possible && tp % kv_heads == 0;
+    }
+    if (clean) degrees.clean.push_back(tp);
+    if (!clean && possible) degrees.replicated.push_back(tp);
+  }
+  return degrees;
+}
+
+}  // namespace fourhold::plan

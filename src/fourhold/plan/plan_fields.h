@@ -1,0 +1,83 @@
+// The one list of a plan's fields.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "fourhold/plan/field_info.h"
+#include "fourhold/plan/plan.h"
+
+namespace fourhold::plan {
+
+template <>
+inline constexpr std::span<const std::string_view> kEnumNames<ScheduleKind>{kScheduleNames};
+template <>
+inline constexpr std::span<const std::string_view> kEnumNames<Offload>{kOffloadNames};
+template <>
+inline constexpr std::span<const std::string_view> kEnumNames<Precision>{kPrecisionNames};
+template <>
+inline constexpr std::span<const std::string_view> kEnumNames<Optimizer>{kOptimizerNames};
+template <>
+inline constexpr std::span<const std::string_view> kEnumNames<GradientAccumulation>{
+    kGradientAccumulationNames};
+template <>
+inline constexpr std::span<const std::string_view> kEnumNames<Tuning>{kTuningNames};
+
+// Far above any run, and small enough that products of them are checked once and stay in int64.
+inline constexpr IntegerRange kDegreeRange{1, std::int64_t{1} << 20};
+inline constexpr IntegerRange kCountRange{1, std::int64_t{1} << 31};
+
+// Calls visit(FieldInfo, field of each owner...) for every field, in the order of printing. Owners
+// are Plans or PlanRequests, whose fields have the same names: one owner to read or write it, two to
+// compare or copy.
+template <class Visitor, class... Owners>
+void visit_fields(Visitor&& visit, Owners&... owners) {
+  visit(FieldInfo{"tp", "tensor-parallel degree: ranks that share each layer", kDegreeRange},
+        owners.tp...);
+  visit(FieldInfo{"sp", "sequence parallelism between the tensor-parallel parts of a layer"},
+        owners.sp...);
+  visit(FieldInfo{"pp", "pipeline stages", kDegreeRange}, owners.pp...);
+  visit(FieldInfo{"vpp", "virtual chunks of layers per stage (interleaved 1F1B)", kDegreeRange},
+        owners.vpp...);
+  visit(FieldInfo{"cp", "context-parallel degree: ranks that share each sequence", kDegreeRange},
+        owners.cp...);
+  visit(FieldInfo{"ep", "expert-parallel degree, inside dp x cp", kDegreeRange}, owners.ep...);
+  visit(FieldInfo{"dp", "data-parallel replicas", kDegreeRange}, owners.dp...);
+  visit(FieldInfo{"zero", "ZeRO stage over dp x cp: what is sharded, 0 nothing to 3 all state",
+                  {0, 3}},
+        owners.zero...);
+  visit(FieldInfo{"micro_batch", "sequences per micro-batch of one replica", kCountRange},
+        owners.micro_batch...);
+  visit(FieldInfo{"grad_accum", "micro-batches per step of one replica", kCountRange},
+        owners.grad_accum...);
+  visit(FieldInfo{"global_batch", "sequences per step: micro_batch x grad_accum x dp", kCountRange},
+        owners.global_batch...);
+  visit(FieldInfo{"seq", "tokens per sequence", kCountRange}, owners.seq...);
+  visit(FieldInfo{"recompute",
+                  "none, selective, selective:attention,norm,activation,experts, full or full:K"},
+        owners.recompute...);
+  visit(FieldInfo{"schedule", "order of micro-batches in the pipeline"}, owners.schedule...);
+  visit(FieldInfo{"layers_per_stage", "layers of every virtual stage: first chunks, then seconds",
+                  kDegreeRange},
+        owners.layers_per_stage...);
+  visit(FieldInfo{"offload", "state kept in host memory"}, owners.offload...);
+  visit(FieldInfo{"precision", "number formats of weights, master copy and arithmetic"},
+        owners.precision...);
+  visit(FieldInfo{"optimizer", "optimizer, and so its state per parameter"}, owners.optimizer...);
+  visit(FieldInfo{"gradient_accumulation", "format gradients are added up in"},
+        owners.gradient_accumulation...);
+  visit(FieldInfo{"loss_chunk", "tokens per chunk of head and loss, 0 = all at once",
+                  {0, kCountRange.most}},
+        owners.loss_chunk...);
+  visit(FieldInfo{"tuning", "train all weights, or low-rank adapters beside frozen ones"},
+        owners.tuning...);
+  visit(FieldInfo{"lora_rank", "rank of the adapters of lora and qlora", {0, 1 << 16}},
+        owners.lora_rank...);
+  visit(FieldInfo{"profile", "framework whose bytes are counted: a name or a file"},
+        owners.profile...);
+  visit(FieldInfo{"threads", "engine: threads of each rank", {1, 1 << 12}}, owners.threads...);
+  visit(FieldInfo{"isa", "engine: instruction set, auto = the best there is"}, owners.isa...);
+}
+
+}  // namespace fourhold::plan

@@ -1,0 +1,114 @@
+// The one list of a profile's fields, as data/profiles/*.json spell them.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "fourhold/base/dtype.h"
+#include "fourhold/plan/field_info.h"
+#include "fourhold/plan/profile.h"
+
+namespace fourhold::plan {
+
+inline constexpr std::array<std::string_view, kDTypeCount> kDTypeNames = [] {
+  std::array<std::string_view, kDTypeCount> names{};
+  for (std::size_t i = 0; i < names.size(); ++i) names[i] = kDTypes[i].name;
+  return names;
+}();
+inline constexpr std::array<std::string_view, 3> kAttentionSavingNames{"flash", "unfused",
+                                                                       "unfused_wide"};
+inline constexpr std::array<std::string_view, 2> kNormSavingNames{"input", "wide"};
+inline constexpr std::array<std::string_view, 2> kActivationSavingNames{"fused", "unfused"};
+inline constexpr std::array<std::string_view, 5> kLossSavingNames{
+    "in_place", "vocab_parallel", "wide", "eager", "eager_held"};
+inline constexpr std::array<std::string_view, 2> kExpertScalingNames{"after_experts",
+                                                                     "inside_activation"};
+inline constexpr std::array<std::string_view, 2> kDropoutMasksNames{"from_config", "none"};
+
+template <>
+inline constexpr std::span<const std::string_view> kEnumNames<DType>{kDTypeNames};
+template <>
+inline constexpr std::span<const std::string_view> kEnumNames<GradientLifetime>{
+    kGradientLifetimeNames};
+template <>
+inline constexpr std::span<const std::string_view> kEnumNames<Startup>{kStartupNames};
+template <>
+inline constexpr std::span<const std::string_view> kEnumNames<WeightStorage>{kWeightStorageNames};
+template <>
+inline constexpr std::span<const std::string_view> kEnumNames<DummyWeightGradients>{
+    kDummyWeightGradientsNames};
+template <>
+inline constexpr std::span<const std::string_view> kEnumNames<model::AttentionSaving>{
+    kAttentionSavingNames};
+template <>
+inline constexpr std::span<const std::string_view> kEnumNames<model::NormSaving>{kNormSavingNames};
+template <>
+inline constexpr std::span<const std::string_view> kEnumNames<model::ActivationSaving>{
+    kActivationSavingNames};
+template <>
+inline constexpr std::span<const std::string_view> kEnumNames<model::LossSaving>{kLossSavingNames};
+template <>
+inline constexpr std::span<const std::string_view> kEnumNames<model::ExpertScaling>{
+    kExpertScalingNames};
+template <>
+inline constexpr std::span<const std::string_view> kEnumNames<model::DropoutMasks>{
+    kDropoutMasksNames};
+
+// Calls visit(FieldInfo, field of each profile...) for every field, in the order of printing.
+template <class Visitor, class... Owners>
+void visit_profile_fields(Visitor&& visit, Owners&... owners) {
+  constexpr std::int64_t kMaxBytes = std::int64_t{1} << 50;
+  visit(FieldInfo{"name", "name of the profile"}, owners.name...);
+  visit(FieldInfo{"summary", "what it stands for, and what it leaves out"}, owners.summary...);
+  visit(FieldInfo{"sources", "where each constant is from"}, owners.sources...);
+
+  visit(FieldInfo{"weight_storage", "the fp32 words a mixed-precision run keeps"},
+        owners.weight_storage...);
+  visit(FieldInfo{"fp32_gradients", "gradients are added up in fp32"}, owners.fp32_gradients...);
+  visit(FieldInfo{"gradient_lifetime", "when gradients take memory"}, owners.gradient_lifetime...);
+  visit(FieldInfo{"dummy_weight_gradients", "weight-sized gradients cached per shape"},
+        owners.dummy_weight_gradients...);
+  visit(FieldInfo{"fp32_host_gradients", "offloaded gradients are fp32"},
+        owners.fp32_host_gradients...);
+
+  visit(FieldInfo{"attention", "what attention keeps for backward"}, owners.switches.attention...);
+  visit(FieldInfo{"norm", "what an RMS norm keeps"}, owners.switches.norm...);
+  visit(FieldInfo{"activation", "whether a gated activation keeps act(gate)"},
+        owners.switches.activation...);
+  visit(FieldInfo{"loss", "copies of the logits"}, owners.switches.loss...);
+  visit(FieldInfo{"expert_scaling", "where routing weights are applied"},
+        owners.switches.expert_scaling...);
+  visit(FieldInfo{"keep_permuted_rows", "rows are kept before the expert exchange too"},
+        owners.switches.keep_permuted_rows...);
+  visit(FieldInfo{"dropout", "whether the config's dropout makes masks"},
+        owners.switches.dropout...);
+  visit(FieldInfo{"routed_imbalance", "rows of the fullest rank / mean rows", {}, {1, 1e3}},
+        owners.switches.routed_imbalance...);
+  visit(FieldInfo{"index", "type of token ids and routing indices"}, owners.switches.index...);
+
+  visit(FieldInfo{"bucket_bytes", "gradient bucket for reduction, 0 = none", {0, kMaxBytes}},
+        owners.bucket_bytes...);
+  visit(FieldInfo{"prefetched_blocks", "ZeRO-3: blocks gathered ahead", {0, 1 << 10}},
+        owners.prefetched_blocks...);
+  visit(FieldInfo{"optimizer_temporary", "step temporaries / fp32 bytes of the shard", {}, {0, 16}},
+        owners.optimizer_temporary...);
+  visit(FieldInfo{"vocabulary_multiple", "the vocabulary is padded to it", {1, 1 << 20}},
+        owners.vocabulary_multiple...);
+  visit(FieldInfo{"vocabulary_multiple_times_tp", "the multiple grows with tp"},
+        owners.vocabulary_multiple_times_tp...);
+
+  visit(FieldInfo{"runtime_bytes", "device bytes beside the allocator", {0, kMaxBytes}},
+        owners.runtime_bytes...);
+  visit(FieldInfo{"reserved_over_allocated", "what the allocator holds / what is used", {}, {1, 8}},
+        owners.reserved_over_allocated...);
+  visit(FieldInfo{"startup", "what a rank holds while loading"}, owners.startup...);
+  visit(FieldInfo{"startup_note", "how to lower it"}, owners.startup_note...);
+
+  visit(FieldInfo{"zero_stages", "ZeRO stages it has", {0, 3}}, owners.zero_stages...);
+  visit(FieldInfo{"splits", "splits it has"}, owners.splits...);
+}
+
+}  // namespace fourhold::plan

@@ -1,0 +1,85 @@
+#include "fourhold/plan/recipe.h"
+
+#include <algorithm>
+
+#include "fourhold/base/checked.h"
+
+namespace fourhold::plan {
+namespace {
+
+constexpr std::int64_t kAdam8BitBlock = 256;  // values that share one scale
+
+bool is_layer_matrix(const model::Parameter& parameter) {
+  return parameter.role == model::ParameterRole::matrix &&
+         parameter.name >= model::TensorName::norm1_weight &&
+         parameter.name <= model::TensorName::feed_forward_post_norm_bias;
+}
+
+// A matrix is [out..., in...], one for each expert where the first dimension counts experts.
+struct MatrixSizes {
+  std::int64_t rows = 1;
+  std::int64_t columns = 1;
+};
+MatrixSizes matrix_sizes(const model::Parameter& parameter) {
+  const model::Shape& shape = parameter.shape;
+  const int first_input =
+      parameter.name == model::TensorName::o_weight ? 1 : std::max(1, shape.rank() - 1);
+  MatrixSizes sizes;
+  for (int i = 0; i < shape.rank(); ++i) {
+    if (shape[i].dim == model::Dim::experts) continue;
+    std::int64_t& side = i < first_input ? sizes.rows : sizes.columns;
+    side = checked_multiply(side, shape[i].size);
+  }
+  return sizes;
+}
+
+// Row and column vectors of the second moment. A shard is taken as a run of rows: it keeps the value
+// of each row it touches and a whole column vector of each matrix it touches.
+InlineVector<StateTensor, 2> factored(const Recipe& recipe, const model::Parameter& parameter,
+                                      std::int64_t elements) {
+  const MatrixSizes sizes = matrix_sizes(parameter);
+  const std::int64_t rows = ceil_divide(elements, sizes.columns);
+  const std::int64_t matrices = ceil_divide(rows, sizes.rows);
+  const std::int64_t columns = std::min(elements, checked_multiply(matrices, sizes.columns));
+  return {{.dtype = recipe.moment, .elements = rows}, {.dtype = recipe.moment, .elements = columns}};
+}
+
+}  // namespace
+
+InlineVector<StateTensor, 2> optimizer_state(const Recipe& recipe,
+                                             const model::Parameter& parameter,
+                                             std::int64_t elements) {
+  if (parameter.role == model::ParameterRole::buffer) return {};  // not trained by gradient
+  const StateTensor moment{.dtype = recipe.moment, .elements = elements};
+  switch (recipe.optimizer) {
+    case Optimizer::adamw:
+      return {moment, moment};
+    case Optimizer::adamw_8bit: {
+      const StateTensor quantised{.dtype = DType::uint8,
+                                  .elements = elements,
+                                  .scale_elements = ceil_divide(elements, kAdam8BitBlock)};
+      return {quantised, quantised};
+    }
+    case Optimizer::adafactor:
+      if (parameter.role == model::ParameterRole::vector) return {moment};
+      return factored(recipe, parameter, elements);
+    case Optimizer::lion:
+    case Optimizer::sgd_momentum:
+      return {moment};
+    case Optimizer::muon:
+      if (is_layer_matrix(parameter)) return {moment};
+      return {moment, moment};
+  }
+  return {};
+}
+
+StateTensor frozen_weight(const Recipe& recipe, const model::Parameter& parameter,
+                          std::int64_t elements) {
+  StateTensor weight{.dtype = recipe.compute, .elements = elements};
+  if (recipe.frozen_block == 0 || !is_layer_matrix(parameter)) return weight;
+  weight.dtype = DType::nf4;
+  weight.scale_elements = ceil_divide(elements, recipe.frozen_block);
+  return weight;
+}
+
+}  // namespace fourhold::plan

@@ -1,0 +1,66 @@
+// A recipe: the number formats of a run, and so the bytes each parameter costs.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "fourhold/base/dtype.h"
+#include "fourhold/base/inline_vector.h"
+#include "fourhold/model/parameters.h"
+
+namespace fourhold::plan {
+
+// Bytes per parameter with AdamW: fp32 16, bf16 and fp16 16, bf16_split 14 (the master is the bf16
+// weight plus 16 lower bits), bf16_kahan 14 (a 16-bit compensation), bf16_sr 12 (stochastic
+// rounding), bf16_pure 12 (no master: small updates round away).
+enum class Precision : std::uint8_t { fp32, bf16, fp16, bf16_split, bf16_kahan, bf16_sr, bf16_pure };
+inline constexpr std::array<std::string_view, 7> kPrecisionNames{
+    "fp32", "bf16", "fp16", "bf16-split", "bf16-kahan", "bf16-sr", "bf16-pure"};
+
+enum class Optimizer : std::uint8_t { adamw, adamw_8bit, adafactor, lion, sgd_momentum, muon };
+inline constexpr std::array<std::string_view, 6> kOptimizerNames{
+    "adamw", "adamw-8bit", "adafactor", "lion", "sgd", "muon"};
+
+enum class GradientAccumulation : std::uint8_t { same_as_gradient, fp32 };
+inline constexpr std::array<std::string_view, 2> kGradientAccumulationNames{"same", "fp32"};
+
+// One tensor of optimizer state beside a parameter of `rows` x `columns` elements.
+struct StateTensor {
+  DType dtype = DType::fp32;
+  std::int64_t elements = 0;
+  std::int64_t scale_elements = 0;  // fp32 block scales beside a quantised state, 0 = none
+};
+
+// Formats as one profile and precision give them. `master_bytes` 0 = none: 4 a full fp32 copy, 2 the
+// lower half (split) or the compensation (kahan).
+struct Recipe {
+  DType compute = DType::bf16;       // activations and arithmetic
+  DType weight = DType::bf16;        // the weights a rank stores
+  DType gathered = DType::bf16;      // the form in which a sharded weight is gathered and used
+  DType gradient = DType::bf16;      // the accumulator
+  DType block_gradient = DType::bf16;  // as backward makes it, before reduction and accumulation
+  DType host_gradient = DType::bf16;   // the accumulator where it is offloaded
+  int master_bytes = 4;
+  DType moment = DType::fp32;
+  Optimizer optimizer = Optimizer::adamw;
+  std::int64_t frozen_block = 0;  // frozen matrices of layers are nf4 with one fp32 scale per this
+                                  // many values (qlora); 0 = frozen weights keep the compute type
+};
+
+// Moments the optimizer keeps for one parameter, of `elements` local values; at most two.
+// AdamW 2 x 4; 8-bit AdamW 2 x 1 with one fp32 scale per 256 values (Dettmers 2022, arXiv
+// 2110.02861, block-wise; bitsandbytes uses 256); Adafactor one row and one column vector for
+// matrices (Shazeer 2018, arXiv 1804.04235, sec. 3), a full second moment for vectors; Lion and SGD
+// one moment; Muon one momentum for matrices of layers, AdamW elsewhere.
+[[nodiscard]] InlineVector<StateTensor, 2> optimizer_state(const Recipe& recipe,
+                                                           const model::Parameter& parameter,
+                                                           std::int64_t elements);
+
+// A weight that is not trained, of `elements` local values: in the compute type, but for qlora
+// (Dettmers 2023, arXiv 2305.14314, sec. 3), where matrices of layers are nf4 in blocks of 64 with
+// fp32 scales: 0.5625 bytes. (Its second quantisation of the scales, off by default, is left out.)
+[[nodiscard]] StateTensor frozen_weight(const Recipe& recipe, const model::Parameter& parameter,
+                                        std::int64_t elements);
+
+}  // namespace fourhold::plan

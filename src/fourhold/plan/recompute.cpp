@@ -1,0 +1,134 @@
+#include "fourhold/plan/recompute.h"
+
+#include <cstddef>
+
+namespace fourhold::plan {
+namespace {
+
+using model::BlockOperations;
+using model::Operation;
+using model::OpKind;
+using model::TensorId;
+
+// One pass over a block: which storages are wanted in backward, who makes them, who makes them again.
+class Decision {
+ public:
+  Decision(const ShardedBlock& sharded, const RecomputePolicy& policy)
+      : block_(sharded.operations),
+        sharded_(sharded),
+        policy_(policy),
+        producer_(block_.tensors.size(), -1),
+        wanted_(block_.tensors.size(), 0),
+        remade_(block_.operations.size(), 0) {
+    for (std::size_t i = 0; i < block_.operations.size(); ++i) {
+      for (const TensorId out : block_.operations[i].outputs) {
+        // Of in-place results the first writer makes the storage.
+        std::int16_t& producer = producer_[root(out)];
+        if (producer < 0) producer = static_cast<std::int16_t>(i);
+      }
+    }
+  }
+
+  RecomputeDecision run() {
+    for (const Operation& op : block_.operations) {
+      for (const TensorId id : op.saved) want(id);
+    }
+    return {kept(), segments()};
+  }
+
+ private:
+  [[nodiscard]] std::size_t root(TensorId id) const {
+    return static_cast<std::size_t>(model::storage_of(block_, id));
+  }
+
+  // May this operation's outputs be dropped in forward?
+  [[nodiscard]] bool may_remake(std::size_t index) const {
+    const Operation& op = block_.operations[index];
+    const bool gathers = sharded_.collectives[index].kind == Collective::all_gather;
+    if (gathers && op.gathered == model::Gathered::again) return true;
+    if (policy_.kind == RecomputeKind::full) return block_.block == model::Block::layer;
+    return op.recompute != model::RecomputeGroup::none && policy_.drops(op.recompute);
+  }
+
+  // The attention core hands its result on: it stays for the output projection, as the checkpointed
+  // function's output does (Korthikanti 2022, sec. 5). Norms and activations drop their results.
+  [[nodiscard]] bool stays(std::size_t storage, std::size_t producer) const {
+    if (policy_.kind != RecomputeKind::selective) return false;
+    if (block_.operations[producer].recompute != model::RecomputeGroup::attention) return false;
+    for (const Operation& op : block_.operations) {
+      if (op.recompute == model::RecomputeGroup::attention) continue;
+      for (const TensorId id : op.saved) {
+        if (root(id) == storage) return true;
+      }
+    }
+    return false;
+  }
+
+  void want(TensorId id) {
+    const std::size_t storage = root(id);
+    if (wanted_[storage] != 0) return;
+    wanted_[storage] = 1;
+    const std::int16_t producer = producer_[storage];
+    if (producer < 0) return;
+    const auto index = static_cast<std::size_t>(producer);
+    if (!may_remake(index) || stays(storage, index)) return;
+    remake(index);
+    // Results made in place of this storage belong to it.
+    for (std::size_t i = index + 1; i < block_.operations.size(); ++i) {
+      for (const TensorId out : block_.operations[i].outputs) {
+        if (root(out) == storage && may_remake(i)) remake(i);
+      }
+    }
+  }
+
+  void remake(std::size_t index) {
+    if (remade_[index] != 0) return;
+    remade_[index] = 1;
+    for (const TensorId in : block_.operations[index].inputs) want(in);
+  }
+
+  [[nodiscard]] std::vector<std::uint8_t> kept() const {
+    std::vector<std::uint8_t> kept(block_.tensors.size(), 0);
+    for (std::size_t storage = 0; storage < wanted_.size(); ++storage) {
+      if (wanted_[storage] == 0) continue;
+      const std::int16_t producer = producer_[storage];
+      const bool again = producer >= 0 && remade_[static_cast<std::size_t>(producer)] != 0 &&
+                         !stays(storage, static_cast<std::size_t>(producer));
+      kept[storage] = again ? 0 : 1;
+    }
+    return kept;
+  }
+
+  [[nodiscard]] std::vector<std::int16_t> segments() const {
+    std::vector<std::int16_t> segments(block_.operations.size(), kNotRemade);
+    const bool whole = policy_.kind == RecomputeKind::full;
+    std::int16_t next = 0;
+    for (std::size_t i = 0; i < segments.size(); ++i) {
+      if (remade_[i] == 0) continue;
+      const bool joins = i > 0 && segments[i - 1] != kNotRemade &&
+                         block_.operations[i].recompute != model::RecomputeGroup::none &&
+                         block_.operations[i].recompute == block_.operations[i - 1].recompute;
+      if (whole) {
+        segments[i] = 0;
+      } else {
+        segments[i] = joins ? segments[i - 1] : next++;
+      }
+    }
+    return segments;
+  }
+
+  const BlockOperations& block_;
+  const ShardedBlock& sharded_;
+  const RecomputePolicy& policy_;
+  std::vector<std::int16_t> producer_;  // per storage
+  std::vector<std::uint8_t> wanted_;    // per storage
+  std::vector<std::uint8_t> remade_;    // per operation
+};
+
+}  // namespace
+
+RecomputeDecision decide_recompute(const ShardedBlock& block, const RecomputePolicy& policy) {
+  return Decision(block, policy).run();
+}
+
+}  // namespace fourhold::plan

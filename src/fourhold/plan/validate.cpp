@@ -1,0 +1,212 @@
+#include "fourhold/plan/validate.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "fourhold/base/error.h"
+#include "fourhold/base/field_reader.h"
+#include "fourhold/plan/field_value.h"
+#include "fourhold/plan/legal_values.h"
+#include "fourhold/plan/plan_fields.h"
+#include "fourhold/plan/plan_request.h"
+
+namespace fourhold::plan {
+namespace {
+
+void check_profile(const Plan& plan, const Profile& profile) {
+  struct Use {
+    std::string_view split;
+    bool used;
+  };
+  const std::vector<Use> uses{{"tp", plan.tp > 1},
+                              {"sp", plan.sp && plan.tp > 1},
+                              {"pp", plan.pp > 1},
+                              {"vpp", plan.vpp > 1},
+                              {"cp", plan.cp > 1},
+                              {"ep", plan.ep > 1},
+                              {"offload", plan.offload != Offload::none}};
+  for (const Use& use : uses) {
+    if (!use.used || profile.can(use.split)) continue;
+    const std::vector<std::string_view> able(profile.splits.begin(), profile.splits.end());
+    refuse(plan, use.split, fmt::format("profile '{}' has no {}", profile.name, use.split),
+           able.empty() ? "it can only replicate and shard: leave it out, or choose another profile"
+                        : fmt::format("it has {}; leave it out, or choose another profile",
+                                      fmt::join(able, ", ")));
+  }
+  const std::vector<int>& stages = profile.zero_stages;
+  if (std::find(stages.begin(), stages.end(), plan.zero) == stages.end()) {
+    const std::vector<std::int64_t> legal(stages.begin(), stages.end());
+    refuse(plan, "zero", fmt::format("profile '{}' has no stage {}", profile.name, plan.zero),
+           fmt::format("it has stage {}", list_text(legal)));
+  }
+}
+
+void check_schedule(const Plan& plan) {
+  if (plan.vpp > 1 && plan.pp == 1) {
+    refuse(plan, "vpp", fmt::format("{} chunks per stage need a pipeline, but pp is 1", plan.vpp),
+           "use vpp 1, or pp of at least 2");
+  }
+  const bool interleaved = plan.schedule == ScheduleKind::interleaved;
+  if (interleaved && plan.vpp == 1) {
+    refuse(plan, "schedule", "interleaved needs more than one chunk per stage, but vpp is 1",
+           "use schedule 1f1b, or vpp of at least 2");
+  }
+  if (!interleaved && plan.vpp > 1) {
+    const auto name = kScheduleNames[static_cast<std::size_t>(plan.schedule)];
+    refuse(plan, "schedule", fmt::format("{} runs one chunk per stage, but vpp is {}", name, plan.vpp),
+           "use schedule interleaved, or vpp 1");
+  }
+  if (interleaved && plan.grad_accum % plan.pp != 0) {
+    refuse(plan, "grad_accum",
+           fmt::format("interleaved runs micro-batches in rounds of pp = {}, but there are {}",
+                       plan.pp, plan.grad_accum),
+           fmt::format("use {} micro-batches",
+                       to_string(multiples_around(plan.grad_accum, plan.pp))));
+  }
+}
+
+[[noreturn]] void refuse_layout(const Plan& plan, const std::string& fault, std::int64_t layers) {
+  const auto stages = plan.pp * plan.vpp;
+  refuse(plan, "layers_per_stage", fault,
+         fmt::format("for {} stages of {} layers: [{}]", stages, layers,
+                     fmt::join(canonical_layout(layers, stages), ", ")));
+}
+
+void check_layout(const Plan& plan, std::int64_t layers) {
+  const std::int64_t stages = saturating_product({plan.pp, plan.vpp});
+  if (stages > layers) {
+    refuse(plan, plan.vpp > 1 ? "vpp" : "pp",
+           fmt::format("pp x vpp = {} x {} = {} stages are more than the {} layers", plan.pp,
+                       plan.vpp, stages, layers),
+           fmt::format("use pp x vpp of at most {}", layers));
+  }
+  const std::vector<std::int64_t>& layout = plan.layers_per_stage;
+  if (static_cast<std::int64_t>(layout.size()) != stages) {
+    refuse_layout(plan, fmt::format("names {} stages, but pp x vpp is {}", layout.size(), stages),
+                  layers);
+  }
+  // In range each, and no more than `layers` of them: the sum cannot overflow.
+  const std::int64_t sum = std::accumulate(layout.begin(), layout.end(), std::int64_t{0});
+  if (sum != layers) {
+    refuse_layout(plan, fmt::format("adds up to {} layers, but the model has {}", sum, layers),
+                  layers);
+  }
+}
+
+// Layers of the fullest rank, over its chunks.
+std::int64_t most_layers_of_a_rank(const Plan& plan) {
+  std::vector<std::int64_t> layers(static_cast<std::size_t>(plan.pp), 0);
+  for (std::size_t i = 0; i < plan.layers_per_stage.size(); ++i) {
+    layers[i % layers.size()] += plan.layers_per_stage[i];
+  }
+  return *std::max_element(layers.begin(), layers.end());
+}
+
+void check_recompute(const Plan& plan, const model::ModelConfig& config) {
+  const RecomputePolicy& policy = plan.recompute;
+  const std::int64_t most = most_layers_of_a_rank(plan);
+  if (policy.full_layers > most) {
+    refuse(plan, "recompute",
+           fmt::format("{} names more layers than a rank has: {}", to_string(policy), most),
+           most > 1 ? fmt::format("use full:1 to full:{}, or full", most - 1) : "use full");
+  }
+  const bool has_experts =
+      std::any_of(config.kinds.begin(), config.kinds.end(), [](const model::LayerKind& kind) {
+        return kind.feed_forward.kind == model::FeedForwardKind::experts;
+      });
+  if (policy.drops(model::RecomputeGroup::experts) && !has_experts) {
+    refuse(plan, "recompute", "the model has no experts to recompute",
+           "name of attention, norm and activation only");
+  }
+}
+
+void check_tuning(const Plan& plan) {
+  if (plan.tuning == Tuning::full && plan.lora_rank > 0) {
+    refuse(plan, "lora_rank", fmt::format("is {}, but all weights are trained", plan.lora_rank),
+           "set tuning to lora or qlora, or lora_rank to 0");
+  }
+  if (plan.tuning != Tuning::full && plan.lora_rank == 0) {
+    refuse(plan, "lora_rank", "is 0: the adapters would be empty", "use for example 8, 16 or 64");
+  }
+}
+
+void check_isa(const Plan& plan) {
+  const auto legal = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '.';
+  };
+  if (plan.isa.empty() || plan.isa.size() > 32 ||
+      !std::all_of(plan.isa.begin(), plan.isa.end(), legal)) {
+    refuse(plan, "isa", fmt::format("'{:.40}' names no instruction set", plan.isa), "use auto");
+  }
+}
+
+}  // namespace
+
+void refuse(const Plan& plan, std::string_view field, const std::string& fault,
+            const std::string& hint) {
+  throw Error(std::string(field), fmt::format("{} (plan: {})", fault, to_string(plan)), hint);
+}
+
+void check_ranges(const Plan& plan) {
+  visit_fields(
+      [](const FieldInfo& info, const auto& value) {
+        auto checked = value;
+        read_field(field_json(value), std::string(info.name), info, checked);
+      },
+      plan);
+  const std::int64_t devices = saturating_product({plan.tp, plan.pp, plan.cp, plan.dp});
+  if (devices > kCountField.range.most) {
+    refuse(plan, "dp",
+           fmt::format("tp x pp x cp x dp = {} devices are more than {}", devices,
+                       kCountField.range.most),
+           "use smaller degrees");
+  }
+}
+
+void refuse_batch(const Plan& plan, BatchStep step) {
+  const bool by_accumulation = step == BatchStep::grad_accum;
+  const std::string_view known = by_accumulation ? "grad_accum" : "micro_batch";
+  const std::string_view follows = by_accumulation ? "micro_batch" : "grad_accum";
+  const std::int64_t value = by_accumulation ? plan.grad_accum : plan.micro_batch;
+  const std::int64_t unit = saturating_product({value, plan.dp});
+  const Neighbours near = multiples_around(plan.global_batch, unit);
+  std::string hint = "the nearest legal batches are ";
+  if (near.below.has_value()) {
+    hint += fmt::format("{} ({} {}) or ", *near.below, follows, *near.below / unit);
+  }
+  hint += fmt::format("{} ({} {})", near.above, follows, near.above / unit);
+  refuse(plan, "global_batch",
+         fmt::format("{} is not a multiple of {} x dp = {} x {} = {}: {} % {} = {}",
+                     plan.global_batch, known, value, plan.dp, unit, plan.global_batch, unit,
+                     plan.global_batch % unit),
+         hint);
+}
+
+void validate(const Plan& plan, const model::ModelConfig& config, const Profile& profile) {
+  check_ranges(plan);
+  check_profile(plan, profile);
+  check_schedule(plan);
+  check_layout(plan, config.layer_count());
+  check_model(plan, config);
+  const std::int64_t product = saturating_product({plan.micro_batch, plan.grad_accum, plan.dp});
+  if (product != plan.global_batch) {
+    if (plan.global_batch % saturating_product({plan.micro_batch, plan.dp}) != 0) {
+      refuse_batch(plan, BatchStep::micro_batch);
+    }
+    refuse(plan, "global_batch",
+           fmt::format("{} is not micro_batch x grad_accum x dp = {} x {} x {} = {}",
+                       plan.global_batch, plan.micro_batch, plan.grad_accum, plan.dp, product),
+           fmt::format("use global_batch {}, or grad_accum {}", product,
+                       plan.global_batch / (plan.micro_batch * plan.dp)));
+  }
+  check_recompute(plan, config);
+  check_tuning(plan);
+  check_isa(plan);
+}
+
+}  // namespace fourhold::plan

@@ -1,0 +1,257 @@
+#include "fourhold/predict/answers.h"
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "fourhold/plan/plan.h"
+#include "fourhold/plan/validate.h"
+
+namespace fourhold::predict {
+namespace {
+
+using plan::Offload;
+using plan::Optimizer;
+using plan::Plan;
+using plan::RecomputeKind;
+
+// Most devices an answer proposes to spread one replica's state over.
+constexpr std::int64_t kMostDevices = 1024;
+
+class Search {
+ public:
+  Search(const model::ModelConfig& config, const Plan& plan, const plan::Profile& profile,
+         const MemoryPrediction& memory, const Capacity& capacity)
+      : config_(config), plan_(plan), profile_(profile), memory_(memory), capacity_(capacity) {}
+
+  std::vector<Answer> state() {
+    shard_state();
+    split_tensors();
+    split_layers();
+    offload();
+    smaller_optimizer_state();
+    train_adapters();
+    return std::move(answers_);
+  }
+
+  std::vector<Answer> activations() {
+    smaller_micro_batch();
+    recompute();
+    chunk_loss();
+    split_layers();
+    split_tensors();
+    split_sequence();
+    return std::move(answers_);
+  }
+
+ private:
+  // The change as predicted, or nothing where this plan is not legal.
+  std::optional<Answer> attempt(const std::string& change, Plan changed) const {
+    try {
+      changed.layers_per_stage =
+          plan::canonical_layout(config_.layer_count(), changed.pp * changed.vpp);
+      plan::validate(changed, config_, profile_);
+    } catch (const Error&) {
+      return std::nullopt;  // an illegal change is no answer
+    }
+    const MemoryPrediction predicted =
+        predict_memory(config_, changed, profile_, WithLedger::no);
+    Answer answer;
+    answer.change = change;
+    answer.plan = std::move(changed);
+    answer.saves_bytes = memory_.device_bytes - predicted.device_bytes;
+    answer.then_class = classify(predicted, capacity_);
+    return answer;
+  }
+
+  // Tries changes of one kind from the smallest on; keeps the first that cures, else the best.
+  class Kind {
+   public:
+    explicit Kind(Search& search) : search_(search) {}
+    // True when no further change of this kind is worth trying.
+    bool offer(const std::string& change, const Plan& changed) {
+      std::optional<Answer> answer = search_.attempt(change, changed);
+      if (!answer || answer->saves_bytes <= Bytes(0)) return false;
+      const bool cures = answer->then_class == VerdictClass::fits;
+      if (!best_ || cures || answer->saves_bytes > best_->saves_bytes) best_ = std::move(answer);
+      return cures;
+    }
+    void keep() {
+      if (best_) search_.answers_.push_back(std::move(*best_));
+    }
+
+   private:
+    Search& search_;
+    std::optional<Answer> best_;
+  };
+
+  void shard_state() {
+    for (int zero = std::max(plan_.zero, 1); zero <= 3; ++zero) {
+      Kind kind(*this);
+      const std::int64_t given = plan_.dp * plan_.cp;
+      if (given > 1) {
+        Plan changed = plan_;
+        changed.zero = zero;
+        if (zero > plan_.zero &&
+            kind.offer(fmt::format("ZeRO-{} over the {} replicas there are", zero, given),
+                       changed)) {
+          kind.keep();
+          return;
+        }
+      }
+      // More devices on the same split: each one holds a smaller part, and runs its own micro-batch.
+      for (std::int64_t replicas = 2; replicas <= kMostDevices; replicas *= 2) {
+        if (replicas <= plan_.dp) continue;
+        Plan changed = plan_;
+        changed.zero = zero;
+        changed.dp = replicas;
+        changed.global_batch = changed.micro_batch * changed.grad_accum * replicas;
+        if (kind.offer(fmt::format("ZeRO-{} over {} devices", zero, changed.devices()), changed)) {
+          break;
+        }
+      }
+      kind.keep();
+    }
+  }
+
+  void split_tensors() {
+    Kind kind(*this);
+    const plan::TensorDegrees degrees = plan::tensor_degrees(config_);
+    for (const std::int64_t tp : degrees.clean) {
+      if (tp <= plan_.tp || tp > std::max<std::int64_t>(capacity_.devices_per_node, 8)) continue;
+      Plan changed = plan_;
+      changed.tp = tp;
+      changed.sp = profile_.can("sp") && plan_.seq % (tp * plan_.cp) == 0;
+      if (kind.offer(fmt::format("tensor parallel {} ({} devices)", tp, changed.devices()),
+                     changed)) {
+        break;
+      }
+    }
+    kind.keep();
+  }
+
+  void split_layers() {
+    Kind kind(*this);
+    for (std::int64_t pp = 2; pp <= std::min<std::int64_t>(config_.layer_count(), 64); pp *= 2) {
+      if (pp <= plan_.pp) continue;
+      Plan changed = plan_;
+      changed.pp = pp;
+      if (kind.offer(fmt::format("pipeline of {} stages ({} devices)", pp, changed.devices()),
+                     changed)) {
+        break;
+      }
+    }
+    kind.keep();
+  }
+
+  void split_sequence() {
+    Kind kind(*this);
+    for (std::int64_t cp = 2; cp <= 16; cp *= 2) {
+      if (cp <= plan_.cp) continue;
+      Plan changed = plan_;
+      changed.cp = cp;
+      if (kind.offer(fmt::format("context parallel {} ({} devices)", cp, changed.devices()),
+                     changed)) {
+        break;
+      }
+    }
+    kind.keep();
+  }
+
+  void offload() {
+    Kind kind(*this);
+    for (const Offload offload :
+         {Offload::optimizer, Offload::optimizer_gradients, Offload::all}) {
+      if (static_cast<int>(offload) <= static_cast<int>(plan_.offload)) continue;
+      Plan changed = plan_;
+      changed.offload = offload;
+      const std::string what{plan::kOffloadNames[static_cast<std::size_t>(offload)]};
+      if (kind.offer("offload " + what + " to host memory", changed)) break;
+    }
+    kind.keep();
+  }
+
+  void smaller_optimizer_state() {
+    if (plan_.optimizer != Optimizer::adamw) return;
+    Kind kind(*this);
+    Plan changed = plan_;
+    changed.optimizer = Optimizer::adamw_8bit;
+    kind.offer("8-bit AdamW: moments in one byte each", changed);
+    kind.keep();
+  }
+
+  void train_adapters() {
+    if (plan_.tuning != plan::Tuning::full) return;
+    Kind kind(*this);
+    Plan changed = plan_;
+    changed.tuning = plan::Tuning::lora;
+    changed.lora_rank = 16;
+    if (!kind.offer("LoRA of rank 16: the base is frozen (fine-tuning only)", changed)) {
+      changed.tuning = plan::Tuning::qlora;
+      kind.offer("QLoRA of rank 16: the base is frozen in 4 bits (fine-tuning only)", changed);
+    }
+    kind.keep();
+  }
+
+  void smaller_micro_batch() {
+    Kind kind(*this);
+    for (std::int64_t micro_batch = plan_.micro_batch - 1; micro_batch >= 1; --micro_batch) {
+      if (plan_.micro_batch % micro_batch != 0) continue;  // the global batch stays what it is
+      Plan changed = plan_;
+      changed.micro_batch = micro_batch;
+      changed.grad_accum = plan_.grad_accum * (plan_.micro_batch / micro_batch);
+      if (kind.offer(fmt::format("micro-batch {} x {} accumulation steps, the same global batch",
+                                 micro_batch, changed.grad_accum),
+                     changed)) {
+        break;
+      }
+    }
+    kind.keep();
+  }
+
+  void recompute() {
+    if (plan_.recompute.kind == RecomputeKind::full && plan_.recompute.full_layers < 0) return;
+    if (plan_.recompute.kind == RecomputeKind::none) {
+      Kind selective(*this);
+      Plan changed = plan_;
+      changed.recompute = plan::recompute_from_string("selective");
+      selective.offer("recompute selective: the attention core again in backward", changed);
+      selective.keep();
+    }
+    Kind full(*this);
+    Plan changed = plan_;
+    changed.recompute = plan::recompute_from_string("full");
+    full.offer("recompute full: every layer again in backward, about a third more compute", changed);
+    full.keep();
+  }
+
+  void chunk_loss() {
+    if (plan_.loss_chunk > 0) return;
+    Kind kind(*this);
+    Plan changed = plan_;
+    changed.loss_chunk = 1024;
+    kind.offer("loss in chunks of 1024 tokens: logits never stand whole", changed);
+    kind.keep();
+  }
+
+  const model::ModelConfig& config_;
+  const Plan& plan_;
+  const plan::Profile& profile_;
+  const MemoryPrediction& memory_;
+  const Capacity& capacity_;
+  std::vector<Answer> answers_;
+};
+
+}  // namespace
+
+std::vector<Answer> find_answers(const model::ModelConfig& config, const Plan& plan,
+                                 const plan::Profile& profile, const MemoryPrediction& memory,
+                                 const Capacity& capacity, VerdictClass failure) {
+  Search search(config, plan, profile, memory, capacity);
+  return failure == VerdictClass::state_does_not_fit ? search.state() : search.activations();
+}
+
+}  // namespace fourhold::predict

@@ -1,0 +1,18 @@
+// The single changes that may cure a failure, cheapest first, each tried by predicting again.
+#pragma once
+
+#include <vector>
+
+#include "fourhold/predict/verdict.h"
+
+namespace fourhold::predict {
+
+// Only changes that save bytes are returned; of one kind (ZeRO stages, micro-batches, tensor degrees)
+// the smallest change that cures, or the largest one where none does.
+[[nodiscard]] std::vector<Answer> find_answers(const model::ModelConfig& config,
+                                               const plan::Plan& plan,
+                                               const plan::Profile& profile,
+                                               const MemoryPrediction& memory,
+                                               const Capacity& capacity, VerdictClass failure);
+
+}  // namespace fourhold::predict

@@ -1,0 +1,93 @@
+#include "fourhold/predict/memory.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "fourhold/predict/stage_model.h"
+
+namespace fourhold::predict {
+namespace {
+
+using plan::ScheduleKind;
+
+// Micro-batches after which a schedule repeats itself: past the ramp and one full period every later
+// moment holds what an earlier one held.
+std::int64_t representative_micro_batches(const plan::Plan& plan) {
+  switch (plan.schedule) {
+    case ScheduleKind::gpipe:
+      break;
+    case ScheduleKind::one_f_one_b:
+      return std::min(plan.grad_accum, plan.pp + 2);
+    case ScheduleKind::interleaved:
+      return std::min(plan.grad_accum, 3 * plan.pp);
+  }
+  return plan.grad_accum;
+}
+
+// What a rank holds while the model is loaded, by the profile's way of loading.
+Bytes startup_bytes(const plan::Profile& profile, const StageModel& stage) {
+  switch (profile.startup) {
+    case plan::Startup::sharded:
+      break;
+    case plan::Startup::full_copy:
+      return Bytes(bytes_of(stage.totals().parameters, stage.program().recipe.gathered));
+    case plan::Startup::full_fp32_copy:
+      return Bytes(bytes_of(stage.totals().parameters, DType::fp32));
+  }
+  return Bytes(stage.totals().resident_bytes);
+}
+
+Bytes staging_bytes(const StageModel& stage) {
+  Bytes bytes;
+  for (const StageTensor& tensor : stage.input().tensors) {
+    if (tensor.place != ledger::Place::host) continue;
+    bytes += Bytes(bytes_of(tensor.elements, tensor.dtype)) * tensor.copies;
+  }
+  return bytes;
+}
+
+}  // namespace
+
+MemoryPrediction predict_memory(const model::ModelConfig& config, const plan::Plan& plan,
+                                const plan::Profile& profile, WithLedger with_ledger) {
+  const plan::ProgramBlocks blocks = plan::lower_blocks(config, plan, profile);
+  std::vector<BlockLifetimes> lifetimes;
+  lifetimes.reserve(blocks.blocks.size());
+  for (const plan::ProgramBlock& block : blocks.blocks) lifetimes.push_back(block_lifetimes(block));
+  plan::Plan representative = plan;
+  representative.grad_accum = representative_micro_batches(plan);
+
+  MemoryPrediction prediction;
+  prediction.stages.reserve(static_cast<std::size_t>(plan.pp));
+  for (std::int64_t index = 0; index < plan.pp; ++index) {
+    const StageModel stage(config, blocks, lifetimes, representative, profile, index);
+    const StageWalk walk = walk_stage(stage.input().walk);
+    StageMemory memory;
+    memory.stage = index;
+    memory.layers = stage.layers();
+    memory.in_flight = walk.in_flight;
+    if (with_ledger == WithLedger::yes) {
+      memory.ledger = stage_ledger(stage.input(), walk);
+    } else {
+      memory.ledger.live_peak_bytes = Bytes(walk.peak.bytes);
+    }
+    memory.state_bytes = stage.totals().resident_bytes + stage.totals().gradient_bytes;
+    memory.fixed_bytes = stage.fixed_bytes();
+    memory.host_bytes = stage.totals().host_bytes;
+    if (memory.ledger.live_peak_bytes > prediction.allocated_bytes) {
+      prediction.peak_stage = index;
+      prediction.allocated_bytes = memory.ledger.live_peak_bytes;
+    }
+    prediction.startup_bytes = std::max(prediction.startup_bytes, startup_bytes(profile, stage));
+    prediction.host_bytes = std::max(prediction.host_bytes, Bytes(memory.host_bytes));
+    prediction.host_staging_bytes = std::max(prediction.host_staging_bytes, staging_bytes(stage));
+    prediction.stages.push_back(std::move(memory));
+  }
+  prediction.reserved_bytes = Bytes(static_cast<std::int64_t>(std::ceil(
+      static_cast<double>(prediction.allocated_bytes.count()) * profile.reserved_over_allocated)));
+  prediction.device_bytes = prediction.reserved_bytes + Bytes(profile.runtime_bytes);
+  return prediction;
+}
+
+}  // namespace fourhold::predict

@@ -1,0 +1,31 @@
+// The compact ledger of one stage, from its walk: one entry per kind of tensor, with how many there
+// are and how many of them the peak holds.
+#pragma once
+
+#include "fourhold/ledger/ledger.h"
+#include "fourhold/predict/stage_walk.h"
+
+namespace fourhold::predict {
+
+// A tensor of the stage that belongs to no block and lives for the whole step.
+struct StageTensor {
+  const char* name = "";
+  ledger::Role role = ledger::Role::buffer;
+  ledger::Category category = ledger::Category::communication;
+  ledger::Place place = ledger::Place::device;
+  DType dtype = DType::bf16;
+  std::int64_t elements = 0;
+  std::int64_t copies = 1;
+  bool at_optimizer_only = false;
+};
+
+struct StageLedgerInput {
+  WalkInput walk;
+  std::vector<std::int64_t> instances;   // per block: how many the stage has
+  std::vector<std::int64_t> first_layer; // per block: global layer of its first instance, -1 none
+  std::vector<StageTensor> tensors;
+};
+
+[[nodiscard]] ledger::Ledger stage_ledger(const StageLedgerInput& input, const StageWalk& walk);
+
+}  // namespace fourhold::predict

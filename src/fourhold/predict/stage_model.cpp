@@ -1,0 +1,161 @@
+#include "fourhold/predict/stage_model.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "fourhold/predict/dummy_gradients.h"
+
+namespace fourhold::predict {
+namespace {
+
+using ledger::Category;
+using ledger::Place;
+using ledger::Role;
+
+// Elements of a parameter that this rank's optimizer updates: its slice where state is sharded.
+std::int64_t updated_elements(const ParameterState& state, std::int64_t elements) {
+  if (state.gradient.elements == 0) return 0;
+  for (const ResidentTensor& tensor : state.resident) {
+    if (tensor.role == Role::master || tensor.role == Role::moment1) return tensor.elements;
+  }
+  return elements;
+}
+
+TiedCopy tied_copy(const plan::Program& program) {
+  const bool has_embedding =
+      std::any_of(program.chunks.begin(), program.chunks.end(),
+                  [](const plan::Chunk& chunk) { return chunk.embedding; });
+  return has_embedding ? TiedCopy::shares_embedding : TiedCopy::own_copy;
+}
+
+}  // namespace
+
+StageModel::StageModel(const model::ModelConfig& config, const plan::ProgramBlocks& blocks,
+                       const std::vector<BlockLifetimes>& lifetimes, const plan::Plan& plan,
+                       const plan::Profile& profile, std::int64_t stage)
+    : blocks_(blocks),
+      program_(plan::lower(config, blocks, plan, profile, stage, plan::ProgramKind::train_step)) {
+  const TiedCopy tied = tied_copy(program_);
+  states_.reserve(blocks.blocks.size());
+  peaks_.reserve(blocks.blocks.size());
+  for (std::size_t i = 0; i < blocks.blocks.size(); ++i) {
+    states_.push_back(block_state(blocks.blocks[i], program_, tied));
+    peaks_.push_back(
+        block_peaks(lifetimes[i], states_[i], program_.motion, profile.gradient_lifetime));
+  }
+  input_.walk.program = &program_;
+  input_.walk.blocks = &blocks;
+  input_.walk.lifetimes = &lifetimes;
+  input_.walk.states = &states_;
+  input_.walk.peaks = &peaks_;
+  input_.walk.gradient_lifetime = profile.gradient_lifetime;
+  count_instances();
+  sum_totals();
+  add_buffers(profile);
+  sum_static_bytes();
+}
+
+void StageModel::count_instances() {
+  input_.instances.assign(blocks_.blocks.size(), 0);
+  input_.first_layer.assign(blocks_.blocks.size(), -1);
+  for (const plan::Chunk& chunk : program_.chunks) {
+    if (chunk.embedding) ++input_.instances[static_cast<std::size_t>(blocks_.embedding)];
+    if (chunk.head) ++input_.instances[static_cast<std::size_t>(blocks_.head)];
+    std::int64_t layer = chunk.first_layer;
+    for (const std::int16_t block : chunk.layer_blocks) {
+      ++input_.instances[static_cast<std::size_t>(block)];
+      std::int64_t& first = input_.first_layer[static_cast<std::size_t>(block)];
+      if (first < 0) first = layer;
+      ++layer;
+      ++layers_;
+    }
+  }
+}
+
+void StageModel::sum_totals() {
+  for (std::size_t i = 0; i < input_.instances.size(); ++i) {
+    const std::int64_t count = input_.instances[i];
+    if (count == 0) continue;
+    const BlockState& state = states_[i];
+    const auto add = [count](std::int64_t& sum, std::int64_t each) {
+      sum = checked_add(sum, checked_multiply(count, each));
+    };
+    add(totals_.resident_bytes, state.resident_bytes);
+    add(totals_.gradient_bytes, state.gradient_bytes);
+    add(totals_.host_bytes, state.host_bytes);
+    std::int64_t block_elements = 0;
+    for (std::size_t p = 0; p < state.parameters.size(); ++p) {
+      const std::int64_t elements = blocks_.blocks[i].sharded.parameters[p].elements();
+      block_elements += elements;
+      if (state.parameters[p].elsewhere) continue;
+      add(totals_.parameters, elements);
+      add(totals_.updated, updated_elements(state.parameters[p], elements));
+    }
+    totals_.largest_block_bytes =
+        std::max(totals_.largest_block_bytes, bytes_of(block_elements, program_.recipe.gathered));
+  }
+}
+
+void StageModel::add_buffers(const plan::Profile& profile) {
+  const plan::Plan& plan = program_.plan;
+  if (profile.bucket_bytes > 0 && plan.dp * plan.cp > 1) {
+    input_.tensors.push_back({.name = "gradient_bucket",
+                              .dtype = DType::uint8,
+                              .elements = profile.bucket_bytes});
+  }
+  if (profile.dummy_weight_gradients == plan::DummyWeightGradients::one_per_shape) {
+    input_.tensors.push_back({.name = "dummy_weight_gradients",
+                              .category = Category::scratch,
+                              .dtype = program_.recipe.compute,
+                              .elements = dummy_gradient_elements(blocks_, input_.instances)});
+  }
+  if (profile.optimizer_temporary > 0) {
+    input_.tensors.push_back(
+        {.name = "optimizer_temporary",
+         .category = Category::scratch,
+         .dtype = DType::fp32,
+         .elements = static_cast<std::int64_t>(
+             std::ceil(profile.optimizer_temporary * static_cast<double>(totals_.updated))),
+         .at_optimizer_only = true});
+  }
+  if (plan.offload != plan::Offload::none) {
+    // Pinned double buffers through which blocks stream.
+    input_.tensors.push_back({.name = "offload_staging",
+                              .place = Place::host,
+                              .dtype = DType::uint8,
+                              .elements = totals_.largest_block_bytes,
+                              .copies = 2});
+  }
+}
+
+std::int64_t StageModel::fixed_bytes() const {
+  std::int64_t bytes = totals_.resident_bytes + totals_.gradient_bytes;
+  for (const StageTensor& tensor : input_.tensors) {
+    if (tensor.place != Place::device || tensor.at_optimizer_only) continue;
+    bytes += tensor.copies * bytes_of(tensor.elements, tensor.dtype);
+  }
+  std::int64_t gathered = 0;
+  std::int64_t whole_gradient = 0;
+  for (std::size_t i = 0; i < states_.size(); ++i) {
+    if (input_.instances[i] == 0) continue;
+    const std::int64_t copies = std::min<std::int64_t>(input_.instances[i], 2);
+    gathered = std::max(gathered, copies * states_[i].gathered_bytes);
+    whole_gradient = std::max(whole_gradient, states_[i].block_gradient_bytes);
+  }
+  return bytes + gathered + whole_gradient;
+}
+
+void StageModel::sum_static_bytes() {
+  input_.walk.static_bytes = totals_.resident_bytes;
+  if (input_.walk.gradient_lifetime == plan::GradientLifetime::persistent) {
+    input_.walk.static_bytes += totals_.gradient_bytes;
+  }
+  for (const StageTensor& tensor : input_.tensors) {
+    if (tensor.place != Place::device) continue;
+    const std::int64_t bytes = tensor.copies * bytes_of(tensor.elements, tensor.dtype);
+    (tensor.at_optimizer_only ? input_.walk.optimizer_scratch_bytes : input_.walk.static_bytes) +=
+        bytes;
+  }
+}
+
+}  // namespace fourhold::predict

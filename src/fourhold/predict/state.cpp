@@ -1,0 +1,143 @@
+#include "fourhold/predict/state.h"
+
+#include "fourhold/plan/recipe.h"
+
+namespace fourhold::predict {
+namespace {
+
+using ledger::Category;
+using ledger::Place;
+using ledger::Role;
+using plan::Offload;
+
+// Values per block of the 4-bit format, and of its second quantisation (Dettmers 2023, arXiv
+// 2305.14314, sec. 3): one 8-bit constant per 64 values, one fp32 per 256 of those.
+constexpr std::int64_t kNf4Block = 64;
+constexpr std::int64_t kNf4ScaleBlock = 256;
+
+struct Slices {
+  std::int64_t group = 1;
+  int zero = 0;
+  // Elements of the largest slice from ZeRO stage `from` on.
+  [[nodiscard]] std::int64_t of(std::int64_t elements, int from) const {
+    return zero >= from ? ceil_divide(elements, group) : elements;
+  }
+};
+
+Slices slices_of(const plan::LocalParameter& parameter, const plan::Plan& plan) {
+  const std::int64_t dense = plan.dp * plan.cp;
+  return {parameter.expert ? ceil_divide(dense, plan.ep) : dense, plan.zero};
+}
+
+bool offloads(const plan::Plan& plan, Offload from) {
+  return static_cast<int>(plan.offload) >= static_cast<int>(from);
+}
+
+void add_quantised_weight(ParameterState& state, std::int64_t elements, Place place) {
+  state.resident.push_back({Role::value, Category::weight, place, DType::nf4, elements});
+  const std::int64_t scales = ceil_divide(elements, kNf4Block);
+  state.resident.push_back({Role::scale, Category::weight, place, DType::uint8, scales});
+  state.resident.push_back(
+      {Role::scale, Category::weight, place, DType::fp32, ceil_divide(scales, kNf4ScaleBlock)});
+}
+
+void add_master(ParameterState& state, const plan::Recipe& recipe, std::int64_t elements,
+                Place place) {
+  if (recipe.master_bytes == 0) return;
+  const DType dtype = recipe.master_bytes == 4 ? DType::fp32 : DType::int16;
+  state.resident.push_back({Role::master, Category::master_weight, place, dtype, elements});
+}
+
+void add_moments(ParameterState& state, const plan::Recipe& recipe,
+                 const plan::LocalParameter& parameter, std::int64_t elements, Place place) {
+  model::Parameter local = parameter.use.parameter;
+  local.shape = parameter.shape;
+  Role role = Role::moment1;
+  for (const plan::StateTensor& moment : plan::optimizer_state(recipe, local, elements)) {
+    state.resident.push_back(
+        {role, Category::optimizer_state, place, moment.dtype, moment.elements});
+    if (moment.scale_elements > 0) {
+      state.resident.push_back(
+          {Role::scale, Category::optimizer_state, place, DType::fp32, moment.scale_elements});
+    }
+    role = Role::moment2;
+  }
+}
+
+bool is_quantised(const plan::LocalParameter& parameter, const plan::Plan& plan,
+                  model::Block block) {
+  return plan.tuning == plan::Tuning::qlora && block == model::Block::layer &&
+         parameter.use.variant == model::Variant::plain &&
+         parameter.use.parameter.role == model::ParameterRole::matrix;
+}
+
+ParameterState parameter_state(const plan::LocalParameter& parameter, model::Block block,
+                               const plan::Program& program) {
+  const plan::Plan& plan = program.plan;
+  const plan::Recipe& recipe = program.recipe;
+  const Slices slices = slices_of(parameter, plan);
+  const std::int64_t elements = parameter.elements();
+  ParameterState state;
+
+  const Place weight_place = offloads(plan, Offload::all) ? Place::host : Place::device;
+  const bool quantised = is_quantised(parameter, plan, block);
+  if (quantised) {
+    add_quantised_weight(state, slices.of(elements, 3), weight_place);
+  } else {
+    const DType dtype = parameter.use.trainable ? recipe.weight : recipe.gathered;
+    state.resident.push_back(
+        {Role::value, Category::weight, weight_place, dtype, slices.of(elements, 3)});
+  }
+  if (program.motion.gathers_blocks) {
+    // A 4-bit weight travels as it is stored and is widened inside the GEMM.
+    state.gathered_bytes = bytes_of(elements, quantised ? DType::nf4 : recipe.gathered);
+  }
+  if (!parameter.use.trainable) return state;
+
+  const Place gradient_place =
+      offloads(plan, Offload::optimizer_gradients) ? Place::host : Place::device;
+  const DType gradient_dtype =
+      gradient_place == Place::host ? recipe.host_gradient : recipe.gradient;
+  state.gradient = {Role::gradient, Category::gradient, gradient_place, gradient_dtype,
+                    slices.of(elements, 2)};
+  if (program.motion.reduces_each_block) {
+    state.block_gradient_bytes = bytes_of(elements, recipe.block_gradient);
+  }
+  const Place optimizer_place = offloads(plan, Offload::optimizer) ? Place::host : Place::device;
+  const std::int64_t owned = slices.of(elements, 1);
+  add_master(state, recipe, owned, optimizer_place);
+  add_moments(state, recipe, parameter, owned, optimizer_place);
+  return state;
+}
+
+void add(BlockState& total, const ParameterState& state) {
+  for (const ResidentTensor& tensor : state.resident) {
+    (tensor.place == Place::device ? total.resident_bytes : total.host_bytes) += tensor.bytes();
+  }
+  (state.gradient.place == Place::device ? total.gradient_bytes : total.host_bytes) +=
+      state.gradient.bytes();
+  total.block_gradient_bytes += state.block_gradient_bytes;
+  total.gathered_bytes += state.gathered_bytes;
+}
+
+}  // namespace
+
+BlockState block_state(const plan::ProgramBlock& block, const plan::Program& program,
+                       TiedCopy tied) {
+  BlockState total;
+  total.parameters.reserve(block.sharded.parameters.size());
+  for (const plan::LocalParameter& parameter : block.sharded.parameters) {
+    ParameterState state = parameter_state(parameter, block.sharded.operations.block, program);
+    if (parameter.use.of_embedding && tied == TiedCopy::shares_embedding) {
+      // Gathered and reduced for this block all the same; the storage is the embedding's.
+      state.elsewhere = true;
+      state.resident.clear();
+      state.gradient.elements = 0;
+    }
+    add(total, state);
+    total.parameters.push_back(state);
+  }
+  return total;
+}
+
+}  // namespace fourhold::predict

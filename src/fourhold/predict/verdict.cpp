@@ -1,0 +1,121 @@
+#include "fourhold/predict/verdict.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "fourhold/predict/answers.h"
+
+namespace fourhold::predict {
+namespace {
+
+// What of `usable_bytes` a plan may fill.
+Bytes budget(const Capacity& capacity) {
+  const double share = 1.0 - capacity.headroom;
+  return Bytes(static_cast<std::int64_t>(
+      std::floor(static_cast<double>(capacity.usable_bytes.count()) * share)));
+}
+
+bool host_fits(const MemoryPrediction& memory, const Capacity& capacity) {
+  return !capacity.host_bytes ||
+         memory.host_bytes + memory.host_staging_bytes <= *capacity.host_bytes;
+}
+
+// The fixed part of the worst stage, as it stands on the device.
+Bytes fixed_on_device(const MemoryPrediction& memory) {
+  std::int64_t fixed = 0;
+  for (const StageMemory& stage : memory.stages) fixed = std::max(fixed, stage.fixed_bytes);
+  return Bytes(fixed) + (memory.device_bytes - memory.reserved_bytes);
+}
+
+std::string state_sentence(const plan::Plan& plan, Bytes fixed, Bytes usable) {
+  const std::string sizes =
+      fmt::format("the state alone takes {:.2f} GiB of {:.2f} GiB", fixed.gib(), usable.gib());
+  if (plan.dp * plan.cp == 1) {
+    return sizes + ": a smaller batch does not help, and more replicas do not help either, each "
+                   "device would hold the same full copy; split the state itself";
+  }
+  if (plan.zero == 3) {
+    return fmt::format("{} although ZeRO-3 splits it over {} devices: more devices, or another "
+                       "split beside it",
+                       sizes, plan.dp * plan.cp);
+  }
+  return fmt::format("{}: each of the {} replicas holds what ZeRO-{} does not split, so more "
+                     "replicas do not help; split more of the state",
+                     sizes, plan.dp * plan.cp, plan.zero);
+}
+
+}  // namespace
+
+std::string_view to_string(VerdictClass verdict) {
+  constexpr std::array<std::string_view, 4> texts{"fits", "state_does_not_fit",
+                                                  "activations_do_not_fit",
+                                                  "fits_but_takes_too_long"};
+  return texts[static_cast<std::size_t>(verdict)];
+}
+
+VerdictClass classify(const MemoryPrediction& memory, const Capacity& capacity) {
+  if (fixed_on_device(memory) > budget(capacity) || !host_fits(memory, capacity)) {
+    return VerdictClass::state_does_not_fit;
+  }
+  return memory.device_bytes > budget(capacity) ? VerdictClass::activations_do_not_fit
+                                                : VerdictClass::fits;
+}
+
+Verdict decide(const model::ModelConfig& config, const plan::Plan& plan,
+               const plan::Profile& profile, const MemoryPrediction& memory,
+               const Capacity& capacity) {
+  Verdict verdict;
+  verdict.verdict = classify(memory, capacity);
+  const Bytes usable = budget(capacity);
+  const Bytes fixed = fixed_on_device(memory);
+  if (memory.device_bytes > usable) verdict.missing_bytes = memory.device_bytes - usable;
+  switch (verdict.verdict) {
+    case VerdictClass::state_does_not_fit:
+      if (fixed <= usable) {
+        const Bytes need = memory.host_bytes + memory.host_staging_bytes;
+        verdict.reason = "host_memory";
+        verdict.missing_bytes = need - *capacity.host_bytes;
+        verdict.explanation = fmt::format(
+            "the state moved to host memory takes {:.1f} GB and its pinned buffers {:.1f} GB, a "
+            "device's share of host memory is {:.1f} GB; on NVMe it needs {:.1f} GB there and the "
+            "pinned buffers stay in host memory",
+            memory.host_bytes.gb(), memory.host_staging_bytes.gb(), capacity.host_bytes->gb(),
+            memory.host_bytes.gb());
+      } else {
+        verdict.explanation = state_sentence(plan, fixed, usable);
+      }
+      break;
+    case VerdictClass::activations_do_not_fit:
+      verdict.explanation = fmt::format(
+          "the state fits, but with the activations of micro-batch {} x {} tokens {:.2f} GiB are "
+          "needed of {:.2f} GiB: a smaller micro-batch first, then recomputation",
+          plan.micro_batch, plan.seq, memory.device_bytes.gib(), usable.gib());
+      break;
+    case VerdictClass::fits:
+    case VerdictClass::fits_but_takes_too_long:
+      verdict.explanation = fmt::format("{:.2f} GiB of {:.2f} GiB", memory.device_bytes.gib(),
+                                        usable.gib());
+      break;
+  }
+  // Within the device, but not with what the user wants kept free.
+  if (verdict.verdict != VerdictClass::fits && verdict.reason.empty() &&
+      memory.device_bytes <= capacity.usable_bytes) {
+    verdict.reason = "headroom";
+  }
+  if (verdict.verdict == VerdictClass::fits) {
+    if (memory.startup_bytes > usable) {
+      verdict.reason = "startup";
+      verdict.explanation += fmt::format(
+          "; but loading holds {:.2f} GiB on each rank unless weights are made or loaded sharded",
+          memory.startup_bytes.gib());
+    }
+    return verdict;
+  }
+  verdict.answers = find_answers(config, plan, profile, memory, capacity, verdict.verdict);
+  return verdict;
+}
+
+}  // namespace fourhold::predict

@@ -1,0 +1,58 @@
+// Which of the three things is wrong, and what to change: every answer is tried by predicting again
+// with that one change.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fourhold/predict/memory.h"
+
+namespace fourhold::predict {
+
+enum class VerdictClass : std::uint8_t {
+  fits,
+  state_does_not_fit,
+  activations_do_not_fit,
+  fits_but_takes_too_long,
+};
+// "state_does_not_fit": the enumerator.
+[[nodiscard]] std::string_view to_string(VerdictClass verdict);
+
+// What the plan may use.
+struct Capacity {
+  Bytes usable_bytes;                    // of one device, before the runtime's own
+  std::optional<Bytes> host_bytes;       // per device; absent: not checked
+  std::int64_t devices_per_node = 1;
+  double headroom = 0;                   // share of usable_bytes that must stay free
+};
+
+// One change to the plan, with what it saves on the worst device and where it leads.
+struct Answer {
+  std::string change;        // "ZeRO-3 on 8 devices", "micro-batch 2 x 4 accumulation steps"
+  plan::Plan plan;           // the plan with this change
+  Bytes saves_bytes;
+  std::optional<double> costs_time_percent;  // not known without the time model
+  VerdictClass then_class = VerdictClass::fits;
+};
+
+struct Verdict {
+  VerdictClass verdict = VerdictClass::fits;
+  std::string reason;           // "", "host_memory", "headroom", "startup"
+  std::string explanation;      // one sentence for people
+  Bytes missing_bytes;          // beyond capacity; 0 when it fits
+  std::vector<Answer> answers;  // cheapest first; empty when it fits
+};
+
+// The class alone. State and fixed buffers too big: a state failure (its own replica on every device,
+// so more replicas do not help); otherwise too big at this batch: an activation failure.
+[[nodiscard]] VerdictClass classify(const MemoryPrediction& memory, const Capacity& capacity);
+
+// The class with its reason and answers for a (valid) plan whose memory is `memory`.
+[[nodiscard]] Verdict decide(const model::ModelConfig& config, const plan::Plan& plan,
+                             const plan::Profile& profile, const MemoryPrediction& memory,
+                             const Capacity& capacity);
+
+}  // namespace fourhold::predict

@@ -1,0 +1,107 @@
+#include "fourhold/report/text.h"
+
+#include <algorithm>
+#include <cstddef>
+
+namespace fourhold::report {
+namespace {
+
+// UTF-8 continuation bytes take no column of their own.
+bool begins_character(char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }
+
+// The bytes that the first `columns` characters take.
+std::size_t bytes_of_columns(std::string_view text, int columns) {
+  std::size_t at = 0;
+  while (at < text.size() && columns > 0) {
+    ++at;
+    while (at < text.size() && !begins_character(text[at])) ++at;
+    --columns;
+  }
+  return at;
+}
+
+}  // namespace
+
+std::string printable(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte == 0x7F) c = '?';
+  }
+  return out;
+}
+
+int columns_of(std::string_view text) {
+  return static_cast<int>(std::count_if(text.begin(), text.end(), begins_character));
+}
+
+std::string padded_right(std::string_view text, int columns) {
+  std::string out(text);
+  const int missing = columns - columns_of(text);
+  if (missing > 0) out.append(static_cast<std::size_t>(missing), ' ');
+  return out;
+}
+
+std::string padded_left(std::string_view text, int columns) {
+  const int missing = columns - columns_of(text);
+  return std::string(missing > 0 ? static_cast<std::size_t>(missing) : 0, ' ') + std::string(text);
+}
+
+std::string shortened(std::string_view text, int columns) {
+  constexpr std::string_view kCut = "...";
+  const int length = columns_of(text);
+  if (length <= columns) return std::string(text);
+  if (columns <= columns_of(kCut)) {
+    return std::string(text.substr(0, bytes_of_columns(text, columns)));
+  }
+  // The end of a path says more than its start.
+  const int kept = columns - columns_of(kCut);
+  const int front = kept / 3;
+  std::string out(text.substr(0, bytes_of_columns(text, front)));
+  out += kCut;
+  out += text.substr(bytes_of_columns(text, length - (kept - front)));
+  return out;
+}
+
+std::vector<std::string> wrapped_lines(std::string_view text, int columns) {
+  std::vector<std::string> lines(1);
+  const std::string clean = printable(text);
+  for (std::size_t at = 0; at < clean.size();) {
+    const std::size_t start = clean.find_first_not_of(' ', at);
+    if (start == std::string::npos) break;
+    const std::size_t end = std::min(clean.find(' ', start), clean.size());
+    const std::string word = shortened(std::string_view(clean).substr(start, end - start), columns);
+    std::string& line = lines.back();
+    if (line.empty()) {
+      line = word;
+    } else if (columns_of(line) + 1 + columns_of(word) <= columns) {
+      line += " " + word;
+    } else {
+      lines.push_back(word);
+    }
+    at = end;
+  }
+  return lines;
+}
+
+std::string wrapped(std::string_view text, int columns, std::string_view first) {
+  const int indent = columns_of(first);
+  std::string out;
+  std::string before(first);
+  for (const std::string& line : wrapped_lines(text, columns - indent)) {
+    out += before + line + "\n";
+    before.assign(static_cast<std::size_t>(indent), ' ');
+  }
+  return out;
+}
+
+std::string first_that_fits(std::initializer_list<std::string> candidates, int columns) {
+  std::string last;
+  for (const std::string& candidate : candidates) {
+    last = printable(candidate);
+    if (columns_of(last) <= columns) return last;
+  }
+  return shortened(last, columns);
+}
+
+}  // namespace fourhold::report

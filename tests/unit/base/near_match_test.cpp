@@ -1,0 +1,54 @@
+#include "fourhold/base/near_match.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace fourhold {
+namespace {
+
+const std::vector<std::string_view> kNames{"llama-3.1-8b", "llama-3.1-70b", "llama-3.2-1b", "gpt2",
+                                           "gpt2-xl", "mixtral-8x7b"};
+
+TEST(NearMatch, ATypoFindsItsName) {
+  EXPECT_EQ(near_matches("mixtrall-8x7b", kNames), std::vector<std::string>{"mixtral-8x7b"});
+  EXPECT_EQ(near_matches("gpt3", kNames).front(), "gpt2");
+}
+
+TEST(NearMatch, TwoSwappedNeighboursAreOneEdit) {
+  EXPECT_EQ(near_matches("tpg2", {"gpt2"}).size(), 0U);  // two edits of four characters
+  EXPECT_EQ(near_matches("gtp2", {"gpt2"}).size(), 1U);
+}
+
+TEST(NearMatch, CaseAndSeparatorsDoNotCount) {
+  EXPECT_EQ(near_matches("Llama_3.1 8B", kNames).front(), "llama-3.1-8b");
+}
+
+TEST(NearMatch, APartOfANameFindsItAfterTheTypos) {
+  const std::vector<std::string> found = near_matches("llama-3.1", kNames);
+  ASSERT_GE(found.size(), 2U);
+  EXPECT_EQ(found[0], "llama-3.1-8b");
+}
+
+TEST(NearMatch, NearestComeFirstAndTiesByName) {
+  EXPECT_EQ(near_matches("abcc", {"abcd", "abcb", "abc"}),
+            (std::vector<std::string>{"abc", "abcb", "abcd"}));
+}
+
+TEST(NearMatch, NothingNearGivesNothing) {
+  EXPECT_TRUE(near_matches("zzzzzz", kNames).empty());
+  EXPECT_TRUE(near_matches("", kNames).empty());
+  EXPECT_TRUE(near_matches(std::string(1'000'000, 'l'), kNames).empty());
+  EXPECT_EQ(did_you_mean("zzzzzz", kNames), "");
+}
+
+TEST(NearMatch, TheQuestionNamesAtMostThree) {
+  EXPECT_EQ(did_you_mean("gpt3", {"gpt2"}), "did you mean 'gpt2'?");
+  EXPECT_EQ(did_you_mean("aaaa", {"aaab", "aaac", "aaad", "aaae"}),
+            "did you mean 'aaab', 'aaac' or 'aaad'?");
+}
+
+}  // namespace
+}  // namespace fourhold
