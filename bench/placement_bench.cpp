@@ -56,7 +56,14 @@ void place_gathered_and_recomputed(benchmark::State& state) {
   });
 }
 
+void place_pipelined(benchmark::State& state) {
+  place_programs(state, [&state](SizeSource& sizes) {
+    return fourhold::ledger::pipelined(state.range(0), 4, 8, sizes);
+  });
+}
+
 BENCHMARK(place_saved_and_freed)->Arg(12)->Arg(96)->Arg(480)->Unit(benchmark::kMillisecond);
 BENCHMARK(place_gathered_and_recomputed)->Arg(12)->Arg(96)->Arg(480)->Unit(benchmark::kMillisecond);
+BENCHMARK(place_pipelined)->Arg(24)->Arg(192)->Arg(1200)->Unit(benchmark::kMillisecond);
 
 }  // namespace

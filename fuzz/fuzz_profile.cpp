@@ -8,6 +8,7 @@
 #include "fourhold/base/json.h"
 #include "fourhold/plan/profile_file.h"
 
+// NOLINTNEXTLINE(readability-identifier-naming): libFuzzer's name
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace fourhold;  // NOLINT(google-build-using-namespace): a program of its own
   const std::string_view text(reinterpret_cast<const char*>(data), size);

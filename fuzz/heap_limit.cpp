@@ -20,9 +20,9 @@ constexpr std::int64_t kLimitBytes = 64LL << 20;
 std::atomic<std::int64_t> live_bytes{0};    // NOLINT(*-avoid-non-const-global-variables)
 std::atomic<std::int64_t> limit_bytes{-1};  // NOLINT(*-avoid-non-const-global-variables)
 
-void* allocate(std::size_t size) {
+void* allocate(std::size_t size) noexcept {
   void* memory = std::malloc(size == 0 ? 1 : size);
-  if (memory == nullptr) throw std::bad_alloc();
+  if (memory == nullptr) return nullptr;
   const auto usable = static_cast<std::int64_t>(malloc_usable_size(memory));
   const std::int64_t live = live_bytes.fetch_add(usable) + usable;
   const std::int64_t limit = limit_bytes.load();
@@ -34,7 +34,13 @@ void* allocate(std::size_t size) {
   return memory;
 }
 
-void release(void* memory) {
+void* allocate_or_throw(std::size_t size) {
+  void* memory = allocate(size);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+
+void release(void* memory) noexcept {
   if (memory == nullptr) return;
   live_bytes -= static_cast<std::int64_t>(malloc_usable_size(memory));
   std::free(memory);
@@ -42,8 +48,17 @@ void release(void* memory) {
 
 }  // namespace
 
-void* operator new(std::size_t size) { return allocate(size); }
-void* operator new[](std::size_t size) { return allocate(size); }
+void* operator new(std::size_t size) { return allocate_or_throw(size); }
+void* operator new[](std::size_t size) { return allocate_or_throw(size); }
+// std::stable_sort and libFuzzer ask for memory that may be refused.
+void* operator new(std::size_t size, const std::nothrow_t& /*tag*/) noexcept {
+  return allocate(size);
+}
+void* operator new[](std::size_t size, const std::nothrow_t& /*tag*/) noexcept {
+  return allocate(size);
+}
+void operator delete(void* memory, const std::nothrow_t& /*tag*/) noexcept { release(memory); }
+void operator delete[](void* memory, const std::nothrow_t& /*tag*/) noexcept { release(memory); }
 void operator delete(void* memory) noexcept { release(memory); }
 void operator delete[](void* memory) noexcept { release(memory); }
 void operator delete(void* memory, std::size_t) noexcept { release(memory); }

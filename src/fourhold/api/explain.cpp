@@ -33,7 +33,7 @@ std::vector<std::size_t> by_bytes(const std::vector<ledger::Entry>& entries) {
   return order;
 }
 
-// Entries that are held for one reason, largest first.
+// Entries that are alive at the peak for one reason, largest first.
 struct Group {
   std::string_view why;
   Bytes bytes;
@@ -44,6 +44,7 @@ std::vector<Group> groups_of(const ExplainResult& result) {
   std::vector<Group> groups;
   for (const std::size_t index : result.order) {
     const ledger::Entry& entry = result.ledger().entries[index];
+    if (entry.copies_at_peak == 0) continue;
     const std::string_view why = report::why_alive(entry);
     auto group = std::find_if(groups.begin(), groups.end(),
                               [why](const Group& one) { return one.why == why; });
@@ -56,11 +57,31 @@ std::vector<Group> groups_of(const ExplainResult& result) {
   return groups;
 }
 
-// "layer.0.q_weight" with 32 copies stands for layers 0 to 31 of one kind.
+// "12", or "1 of 2" where not all are alive at the peak.
 std::string copies_text(const ledger::Entry& entry) {
-  if (entry.place == ledger::Place::host) return fmt::format("{} on host", entry.copies);
-  if (entry.copies == entry.copies_at_peak) return std::to_string(entry.copies);
+  if (entry.copies == entry.copies_at_peak || entry.copies_at_peak == 0) {
+    return std::to_string(entry.copies);
+  }
   return fmt::format("{} of {}", entry.copies_at_peak, entry.copies);
+}
+
+bool is_alive(const ledger::Entry& entry) { return entry.copies_at_peak > 0; }
+
+// One line per entry; `size` titles the bytes of all its copies: at the peak, or where it has none
+// there, at its own time.
+std::string entries_text(const ledger::Ledger& ledger, const std::vector<std::size_t>& entries,
+                         const std::string& size, const report::Screen& screen) {
+  report::Table table({{size, report::Align::right},
+                       {"copies", report::Align::right},
+                       {"dtype"},
+                       {"shape of one", report::Align::left, report::WhenTight::cut},
+                       {"name", report::Align::left, report::WhenTight::cut}});
+  for (const std::size_t index : entries) {
+    const ledger::Entry& entry = ledger.entries[index];
+    table.add({format_bytes(is_alive(entry) ? at_peak(entry) : held(entry)), copies_text(entry),
+               std::string(to_string(entry.dtype)), to_string(entry.shape), to_string(entry.key)});
+  }
+  return table.text(screen);
 }
 
 json::Value entry_json(const ledger::Entry& entry) {
@@ -122,41 +143,42 @@ json::Value to_json(const ExplainResult& result) {
 std::string to_text(const ExplainResult& result, const report::Screen& screen) {
   const ledger::Ledger& ledger = result.ledger();
   const std::vector<Group> groups = groups_of(result);
-  const std::string peak = fmt::format(": {} at the peak", format_bytes(ledger.live_peak_bytes));
-  const std::string stage =
-      result.planned.plan.pp > 1
-          ? fmt::format("stage {} of {}", result.stage, result.planned.plan.pp)
-          : std::string("one device");
-  std::string text = subject_text(result.name, stage, 1, screen, report::columns_of(peak)) + peak +
-                     "\n";
+  const plan::Plan& plan = result.planned.plan;
+  const std::string peak = format_bytes(ledger.live_peak_bytes) + " at the peak";
+  Subject subject{result.name, result.device, 1};
+  if (plan.pp > 1) subject.device = fmt::format("stage {} of {}", result.stage, plan.pp);
+  std::string text = headline(subject, {peak, peak}, report::Ink::plain, screen);
   text += report::first_that_fits(
               {fmt::format("The peak is in {}.", ledger.peak_step), ledger.peak_step},
               screen.columns) +
           "\n";
   if (!groups.empty()) {
+    const std::string size = format_bytes(groups.front().bytes);
     text += report::first_that_fits(
-                {fmt::format("Most of it, {}: {}.", format_bytes(groups.front().bytes),
-                             groups.front().why),
-                 std::string(groups.front().why)},
+                {fmt::format("Most of it: {} of {}.", size, groups.front().why),
+                 fmt::format("{} of {}", size, groups.front().why)},
                 screen.columns) +
             "\n";
   }
-  text += "\n" + plan_text(result.planned.plan, result.chosen, screen);
+  text += "\n" + plan_text(plan, result.chosen, screen);
   for (const Group& group : groups) {
     text += "\n" + title_text(fmt::format("{}  {}", format_bytes(group.bytes), group.why), screen);
-    report::Table table({{"at the peak", report::Align::right},
-                         {"copies", report::Align::right},
-                         {"each", report::Align::right},
-                         {"dtype"},
-                         {"shape", report::Align::left, report::WhenTight::cut},
-                         {"name", report::Align::left, report::WhenTight::cut}});
-    for (const std::size_t index : group.entries) {
-      const ledger::Entry& entry = ledger.entries[index];
-      table.add({format_bytes(at_peak(entry)), copies_text(entry), format_bytes(entry.bytes),
-                 std::string(to_string(entry.dtype)), to_string(entry.shape),
-                 to_string(entry.key)});
-    }
-    text += table.text(screen, 0);
+    text += entries_text(ledger, group.entries, "at the peak", screen);
+  }
+  std::vector<std::size_t> elsewhere;
+  std::vector<std::size_t> on_host;
+  for (const std::size_t index : result.order) {
+    const ledger::Entry& entry = ledger.entries[index];
+    if (is_alive(entry)) continue;
+    (entry.place == ledger::Place::host ? on_host : elsewhere).push_back(index);
+  }
+  if (!elsewhere.empty()) {
+    text += "\n" + title_text("Held at other moments, not at the peak", screen);
+    text += entries_text(ledger, elsewhere, "at its time", screen);
+  }
+  if (!on_host.empty()) {
+    text += "\n" + title_text("In host memory", screen);
+    text += entries_text(ledger, on_host, "all copies", screen);
   }
   return text;
 }

@@ -21,14 +21,13 @@ std::string verdict_line(const FitResult& result, const report::Screen& screen) 
   const Sizes sizes{.state = result.state.total(),
                     .needed = result.memory ? result.memory->device_bytes : result.state.total(),
                     .usable = result.capacity.usable_bytes};
-  std::string verdict = verdict_text(result.verdict, sizes);
+  Wording wording = verdict_wording(result.verdict, sizes);
   if (!result.memory && fits(result)) {
-    verdict = fmt::format("the state fits: {} of {}", format_bytes(sizes.state),
-                          format_bytes(sizes.usable));
+    wording.full = "the state " + wording.full;
+    wording.brief = wording.full;
   }
-  const std::string subject = subject_text(result.name, result.device, result.plan.devices(),
-                                           screen, report::columns_of(verdict) + 2);
-  return subject + ": " + report::painted(verdict, verdict_ink(result.verdict), screen) + "\n";
+  return headline({result.name, result.device, result.plan.devices()}, wording,
+                  verdict_ink(result.verdict), screen);
 }
 
 // "State 119.66 GiB (16 bytes x 8,030,261,248 parameters); activations 8.32 GiB."
@@ -95,30 +94,35 @@ std::string third_line(const FitResult& result, const report::Screen& screen) {
          "\n";
 }
 
-std::string state_lines(const FitResult& result, const report::Screen& screen) {
-  std::string text = fmt::format("serving alone would hold {} of weights", 
-                                 format_bytes(result.serving));
-  if (result.activations) {
-    text += fmt::format("; one layer keeps {} from forward to backward, the logits take {} at the "
-                        "peak",
-                        format_bytes(result.activations->per_layer),
-                        format_bytes(result.activations->logits));
-  }
+// Facts beside the answer, one line each.
+std::string fact_lines(const FitResult& result, const report::Screen& screen) {
+  std::string text;
+  const auto add = [&](std::string_view label, const std::string& fact) {
+    text += report::wrapped(fact, screen.columns, report::padded_right(label, 8));
+  };
+  add("Why", result.verdict.explanation);
+  add("Serving", fmt::format("would hold {} of weights alone", format_bytes(result.serving)));
   if (result.zero3_devices) {
-    text += fmt::format("; ZeRO-3 makes the state alone fit from {} device{} on",
-                        format_count(*result.zero3_devices),
-                        *result.zero3_devices == 1 ? "" : "s");
+    add("Sharded", fmt::format("with ZeRO-3 the state alone fits from {} device{} on",
+                               format_count(*result.zero3_devices),
+                               *result.zero3_devices == 1 ? "" : "s"));
   }
-  if (result.memory && result.memory->startup_bytes > result.memory->device_bytes) {
-    text += fmt::format("; loading the model holds {} first",
-                        format_bytes(result.memory->startup_bytes));
+  if (result.activations) {
+    add("Layer", fmt::format("each keeps {} from forward to backward; the logits take {}",
+                             format_bytes(result.activations->per_layer),
+                             format_bytes(result.activations->logits)));
   }
-  if (result.memory && result.memory->host_bytes > Bytes(0)) {
-    text += fmt::format("; host memory holds {} per device and {} of pinned buffers",
-                        format_bytes(result.memory->host_bytes),
-                        format_bytes(result.memory->host_staging_bytes));
+  if (!result.memory) return text;
+  if (result.memory->startup_bytes > result.memory->device_bytes) {
+    add("Loading", fmt::format("the model holds {} first",
+                               format_bytes(result.memory->startup_bytes)));
   }
-  return report::wrapped(text, screen.columns, "Also    ");
+  if (result.memory->host_bytes > Bytes(0)) {
+    add("Host", fmt::format("{} of state per device, and {} of pinned buffers",
+                            format_bytes(result.memory->host_bytes),
+                            format_bytes(result.memory->host_staging_bytes)));
+  }
+  return text + plan_text(result.plan, result.chosen, screen);
 }
 
 }  // namespace
@@ -128,9 +132,7 @@ std::string to_text(const FitResult& result, const report::Screen& screen) {
   text += numbers_line(result, screen);
   text += third_line(result, screen);
   text += "\n" + report::draw(bars_of(result), screen);
-  text += "\n" + report::wrapped(result.verdict.explanation, screen.columns, "Why     ");
-  text += state_lines(result, screen);
-  if (result.memory) text += plan_text(result.plan, result.chosen, screen);
+  text += "\n" + fact_lines(result, screen);
   const std::string answers = answers_text(result.verdict, screen);
   if (!answers.empty()) text += "\n" + answers;
   const std::string largest = largest_text(result, screen);

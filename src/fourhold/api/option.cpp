@@ -53,7 +53,9 @@ OptionInfo info_of(const Option& option, std::vector<std::string_view> choices) 
   if (!option.alias.empty()) info.alias = flag_of(option.alias);
   info.value = value_name(option.kind);
   info.help = option.field.help;
-  if (!choices.empty()) info.help += ": " + plan::list_text(choices);
+  const bool is_switch = choices.size() == 2 && choices[0] == "on";
+  if (is_switch) info.value = "on|off";
+  if (!choices.empty() && !is_switch) info.help += ": " + plan::list_text(choices);
   info.choices = std::move(choices);
   return info;
 }

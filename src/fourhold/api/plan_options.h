@@ -25,6 +25,7 @@ void visit_plan_options(Visitor&& visit, plan::PlanRequest& request) {
   visit(Option{plan::kCountField, OptionGroup::plan, ValueKind::number}, request.count);
   plan::visit_fields(
       [&visit](const plan::FieldInfo& info, auto& field) {
+        if (info.name == "threads" || info.name == "isa") return;  // of an engine that runs plans
         Option option{info, OptionGroup::plan, kind_of(field)};
         if (info.name == "micro_batch") option.alias = "batch";
         if (info.name == "profile") option.kind = ValueKind::profile;

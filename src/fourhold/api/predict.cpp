@@ -54,20 +54,16 @@ std::string categories_text(const predict::MemoryPrediction& memory,
 
 std::string first_line(const PredictResult& result, const report::Screen& screen) {
   const predict::MemoryPrediction& memory = result.planned.memory;
-  const std::int64_t devices = result.planned.plan.devices();
+  const Subject subject{result.name, result.device, result.planned.plan.devices()};
   if (!result.verdict) {
-    const std::string needs = fmt::format(": holds {}", format_bytes(memory.device_bytes));
-    return subject_text(result.name, devices > 1 ? "devices" : "one device", devices, screen,
-                        report::columns_of(needs)) +
-           needs + "\n";
+    const std::string holds = "holds " + format_bytes(memory.device_bytes);
+    return headline(subject, {holds, holds}, report::Ink::plain, screen);
   }
   const Sizes sizes{.state = Bytes(memory.worst().state_bytes),
                     .needed = memory.device_bytes,
                     .usable = result.planned.capacity->usable_bytes};
-  const std::string verdict = verdict_text(*result.verdict, sizes);
-  return subject_text(result.name, result.device, devices, screen,
-                      report::columns_of(verdict) + 2) +
-         ": " + report::painted(verdict, verdict_ink(*result.verdict), screen) + "\n";
+  return headline(subject, verdict_wording(*result.verdict, sizes), verdict_ink(*result.verdict),
+                  screen);
 }
 
 std::string second_line(const predict::MemoryPrediction& memory, const report::Screen& screen) {

@@ -41,7 +41,7 @@ std::string profile_text(const Profile& profile, const report::Screen& screen) {
   std::string text =
       report::wrapped(profile.name + ": " + profile.summary, screen.columns) + "\n";
   report::Table table({{"field"},
-                       {"value"},
+                       {"value", report::Align::left, report::WhenTight::wrap},
                        {"what it says", report::Align::left, report::WhenTight::wrap}});
   plan::visit_profile_fields(
       [&table](const plan::FieldInfo& info, const auto& value) {

@@ -30,9 +30,12 @@ void add_run_notes(const PlannedRun& planned, const plan::Profile& profile,
         "bf16-pure keeps no fp32 copy: an update below 1/256 of its weight is rounded away; "
         "bf16-sr, bf16-kahan or bf16-split keep it");
   }
-  if (planned.capacity && planned.memory.startup_bytes > planned.capacity->usable_bytes) {
-    notes.push_back(fmt::format("start-up holds {} on each device, more than it has{}{}",
-                                format_bytes(planned.memory.startup_bytes),
+  // Where the step itself needs as much, its own verdict says enough.
+  const predict::MemoryPrediction& memory = planned.memory;
+  if (planned.capacity && memory.startup_bytes > planned.capacity->usable_bytes &&
+      memory.startup_bytes > memory.device_bytes) {
+    notes.push_back(fmt::format("loading the model holds {} on each device, more than it has{}{}",
+                                format_bytes(memory.startup_bytes),
                                 profile.startup_note.empty() ? "" : ": ", profile.startup_note));
   }
 }

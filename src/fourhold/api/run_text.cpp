@@ -54,45 +54,61 @@ std::string field_text(const plan::Plan& plan, std::string_view name) {
 
 }  // namespace
 
-std::string subject_text(const std::string& name, const std::string& device, std::int64_t devices,
-                         const report::Screen& screen, int rest) {
-  const std::string clean = report::printable(name);
-  const std::string where =
-      report::printable(devices > 1 ? fmt::format("{} x {}", devices, device) : device);
-  constexpr int kOn = 4;
-  const int room = screen.columns - rest - kOn;
-  const int names = report::columns_of(clean) + report::columns_of(where);
-  if (names <= room) return clean + " on " + where;
-  const int for_where = std::min(report::columns_of(where), std::max(8, room / 2));
-  return report::shortened(clean, std::max(8, room - for_where)) + " on " +
+std::string subject_text(const Subject& subject, int columns) {
+  const std::string name = report::printable(subject.model);
+  std::string where = report::printable(subject.device);
+  if (where.empty()) {
+    where = subject.devices > 1 ? fmt::format("{} devices", subject.devices) : "one device";
+  } else if (subject.devices > 1) {
+    where = fmt::format("{} x {}", subject.devices, where);
+  }
+  constexpr std::string_view kOn = " on ";
+  const int room = columns - report::columns_of(kOn);
+  const int for_where = std::min(report::columns_of(where),
+                                 std::max(room / 2, room - report::columns_of(name)));
+  return report::shortened(name, room - for_where) + std::string(kOn) +
          report::shortened(where, for_where);
 }
 
-std::string verdict_text(const predict::Verdict& verdict, const Sizes& sizes) {
+Wording verdict_wording(const predict::Verdict& verdict, const Sizes& sizes) {
   const std::string usable = format_bytes(sizes.usable);
-  const std::string needed = format_bytes(sizes.needed);
+  const std::string of = fmt::format("{} of {}", format_bytes(sizes.needed), usable);
   if (verdict.reason == "host_memory") {
-    return fmt::format("does not fit: host memory lacks {}", format_bytes(verdict.missing_bytes));
+    const std::string missing = format_bytes(verdict.missing_bytes);
+    return {"does not fit: host memory lacks " + missing, "host memory lacks " + missing};
   }
   switch (verdict.verdict) {
     case VerdictClass::fits:
-      return fmt::format("fits: {} of {}", needed, usable);
+      return {"fits: " + of, "fits: " + of};
     case VerdictClass::fits_but_takes_too_long:
-      return fmt::format("fits, but takes too long: {} of {}", needed, usable);
+      return {"fits, but takes too long: " + of, "takes too long"};
     case VerdictClass::state_does_not_fit:
     case VerdictClass::activations_do_not_fit:
       break;
   }
-  if (verdict.reason == "headroom") {
-    return fmt::format("leaves too little free: {} of {}", needed, usable);
+  if (verdict.reason == "headroom") return {"leaves too little free: " + of, "too tight: " + of};
+  Wording wording{.full = fmt::format("does not fit: needs {}, usable {}",
+                                      format_bytes(sizes.needed), usable),
+                  .brief = "does not fit: " + of};
+  if (verdict.verdict == VerdictClass::state_does_not_fit && sizes.state > sizes.usable) {
+    const std::string state = format_bytes(sizes.state);
+    wording.full = fmt::format("does not fit: state {}, usable {}", state, usable);
+    wording.brief = fmt::format("does not fit: {} of {}", state, usable);
   }
-  if (verdict.verdict == VerdictClass::state_does_not_fit) {
-    // Buffers beside the state may be what tips the scale.
-    const bool alone = sizes.state > sizes.usable;
-    return fmt::format("does not fit: {} {}, usable {}", alone ? "state" : "state and buffers",
-                       format_bytes(alone ? sizes.state : sizes.needed), usable);
-  }
-  return fmt::format("does not fit: needs {}, usable {}", needed, usable);
+  return wording;
+}
+
+std::string headline(const Subject& subject, const Wording& wording, report::Ink ink,
+                     const report::Screen& screen) {
+  constexpr int kMost = 1 << 20;
+  constexpr std::string_view kColon = ": ";
+  const std::string whole = subject_text(subject, kMost);
+  const int room = screen.columns - report::columns_of(whole) - report::columns_of(kColon);
+  const std::string& verdict =
+      report::columns_of(wording.full) <= room ? wording.full : wording.brief;
+  const int left = screen.columns - report::columns_of(verdict) - report::columns_of(kColon);
+  return subject_text(subject, left) + std::string(kColon) +
+         report::painted(verdict, ink, screen) + "\n";
 }
 
 report::Ink verdict_ink(const predict::Verdict& verdict) {

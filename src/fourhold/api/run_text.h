@@ -12,20 +12,31 @@
 
 namespace fourhold::api {
 
-// "llama-3.1-8b on 8 x rtx-4090", shortened to leave room for `rest` columns behind it.
-[[nodiscard]] std::string subject_text(const std::string& name, const std::string& device,
-                                       std::int64_t devices, const report::Screen& screen,
-                                       int rest);
+// What a run is about: "llama-3.1-8b on 8 x rtx-4090", "gpt2 on one device".
+struct Subject {
+  std::string model;
+  std::string device;  // "" where none is named
+  std::int64_t devices = 1;
+};
+// Shortened to at most `columns`.
+[[nodiscard]] std::string subject_text(const Subject& subject, int columns);
 
-// "does not fit: state 119.66 GiB, usable 23.51 GiB", for the first line.
+// "does not fit: state 119.66 GiB, usable 23.51 GiB", and the same in fewer words.
 struct Sizes {
   Bytes state;
   Bytes needed;  // on the device, with everything
   Bytes usable;
 };
-[[nodiscard]] std::string verdict_text(const predict::Verdict& verdict, const Sizes& sizes);
+struct Wording {
+  std::string full;
+  std::string brief;
+};
+[[nodiscard]] Wording verdict_wording(const predict::Verdict& verdict, const Sizes& sizes);
 // How the verdict is painted.
 [[nodiscard]] report::Ink verdict_ink(const predict::Verdict& verdict);
+// "SUBJECT: VERDICT" in one line: in fewer words, then shortened, where it would not fit.
+[[nodiscard]] std::string headline(const Subject& subject, const Wording& wording,
+                                   report::Ink ink, const report::Screen& screen);
 
 // "Change first: ZeRO-3 over 8 devices; saves 104.70 GiB, then it fits." The first answer that cures,
 // else the one that saves most. One line.

@@ -60,6 +60,15 @@ Bytes budget_of(const predict::Capacity& capacity) {
       std::floor(static_cast<double>(capacity.usable_bytes.count()) * (1 - capacity.headroom))));
 }
 
+// "90B", "8.03B", "406M": the count is written out in the second line.
+std::string short_count(std::int64_t count) {
+  const auto value = static_cast<double>(count);
+  if (value >= 1e12) return fmt::format("{:.4g}T", value / 1e12);
+  if (value >= 1e9) return fmt::format("{:.4g}B", value / 1e9);
+  if (value >= 1e6) return fmt::format("{:.4g}M", value / 1e6);
+  return format_count(count);
+}
+
 class Answers {
  public:
   Answers(std::int64_t parameters, const FitResult& result, const plan::Profile& profile)
@@ -171,7 +180,7 @@ FitResult fit_of_count(const FitRequest& asked) {
   fill_from_target(target, request, result.notes);
   const plan::Profile profile = plan::load_profile(*request.profile);
 
-  result.name = format_count(parameters) + " parameters";
+  result.name = short_count(parameters) + " parameters";
   result.counts.total = parameters;
   result.counts.active = parameters;
   result.plan = plan_of(request, profile);

@@ -15,6 +15,15 @@ bool reads_as_role(std::string_view variant) {
 
 }  // namespace
 
+std::strong_ordering operator<=>(const Key& a, const Key& b) {
+  if (const int texts = a.block.compare(b.block); texts != 0) return texts <=> 0;
+  if (const int texts = a.name.compare(b.name); texts != 0) return texts <=> 0;
+  if (const int texts = a.variant.compare(b.variant); texts != 0) return texts <=> 0;
+  if (a.layer != b.layer) return a.layer <=> b.layer;
+  if (a.micro_batch != b.micro_batch) return a.micro_batch <=> b.micro_batch;
+  return a.role <=> b.role;
+}
+
 std::string to_string(const Key& key) {
   std::string text(key.block);
   if (key.layer != Key::kNone) text += fmt::format(".{}", key.layer);

@@ -12,7 +12,8 @@ namespace fourhold::ledger {
 // What an entry is to the tensor it is named after.
 enum class Role : std::uint8_t {
   value,
-  gradient,
+  gradient,        // the accumulator
+  whole_gradient,  // a block's, before it is reduced to its owners
   master,
   moment1,
   moment2,
@@ -22,11 +23,11 @@ enum class Role : std::uint8_t {
   transient,   // lives inside one operation
   buffer,      // staging for communication or offload
 };
-inline constexpr int kRoleCount = 10;
+inline constexpr int kRoleCount = 11;
 
 [[nodiscard]] constexpr std::string_view to_string(Role role) {
   constexpr std::array<std::string_view, kRoleCount> texts{
-      "value", "gradient", "master", "moment1", "moment2",
+      "value", "gradient", "whole_gradient", "master", "moment1", "moment2",
       "scale", "gathered", "packed", "transient", "buffer"};
   return texts[static_cast<std::size_t>(role)];
 }
@@ -36,16 +37,19 @@ inline constexpr int kRoleCount = 10;
 struct Key {
   static constexpr std::int32_t kNone = -1;
 
-  std::string_view block{};            // "embedding", "layer", "head", "step"
-  std::string_view name{};             // "q_weight", "norm1_out"
-  std::string_view variant{};          // "", "lora_a", "whole" ...
+  std::string_view block{};           // "embedding", "layer", "head", "step"
+  std::string_view name{};            // "q_weight", "norm1_out"
+  std::string_view variant{};         // "", "lora_a", "whole" ...
   std::int32_t layer = kNone;        // first layer the entry stands for; kNone outside layers
   std::int32_t micro_batch = kNone;  // kNone for what is not per micro-batch, and in compact form
   Role role = Role::value;
 
-  friend auto operator<=>(const Key&, const Key&) = default;
   friend bool operator==(const Key&, const Key&) = default;
 };
+
+// By block, name, variant, layer, micro-batch, role. Not defaulted: the string_view of older libc++
+// has no <=>.
+[[nodiscard]] std::strong_ordering operator<=>(const Key& a, const Key& b);
 
 // "layer.3.q_weight", "layer.3.norm1_out.gradient@mb2", "head.logits".
 [[nodiscard]] std::string to_string(const Key& key);

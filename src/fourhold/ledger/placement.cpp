@@ -18,11 +18,13 @@
 namespace fourhold::ledger {
 namespace {
 
-// Rounds of improvement: small arenas are cheap and gain most. Chosen so that 500 blocks take less
-// than a millisecond (bench/placement_bench.cpp).
-constexpr std::int64_t kBlocksTimesRounds = 1500;
-constexpr std::int64_t kLeastRounds = 3;
-constexpr std::int64_t kMostRounds = 16;
+// Rounds of improvement, and how many of them in a row may bring nothing. Small arenas are cheap
+// and gain most; 500 blocks must take less than a millisecond (bench/placement_bench.cpp).
+std::int64_t most_rounds(std::int64_t blocks) {
+  return std::clamp<std::int64_t>(1500 / blocks, 4, 16);
+}
+std::int64_t patience(std::int64_t blocks) { return std::clamp<std::int64_t>(500 / blocks, 1, 8); }
+
 // Above this the quadratic heuristic is left out: it would take more than a few tenths of a second.
 constexpr std::size_t kMostForLowestFit = 25'000;
 
@@ -137,20 +139,23 @@ Stack best_stack(const std::vector<Block>& blocks) {
   };
 
   const auto n = static_cast<std::int64_t>(blocks.size());
-  const std::int64_t rounds = std::clamp(kBlocksTimesRounds / n, kLeastRounds, kMostRounds);
   std::array<BlockOrder, 2> priorities{
       descending(blocks, [](const Block& b) { return b.area(); }),
       descending(blocks, [](const Block& b) { return std::pair(b.ticks(), b.bytes); })};
-  for (std::int64_t round = 0; round < rounds; ++round) {
+  std::int64_t improved = 0;  // the last round that did
+  for (std::int64_t round = 0; round < most_rounds(n) && round - improved <= patience(n); ++round) {
+    const std::int64_t before = best.height;
     for (BlockOrder& priority : priorities) {
       const Stack stack = fill_skyline(blocks, priority);
       if (reaches_goal(stack)) return best;
       priority = raised(priority, blocks, stack, goal);
     }
-    if (round > 0 || blocks.size() > kMostForLowestFit) continue;
-    const BlockOrder by_size =
-        descending(blocks, [](const Block& b) { return std::pair(b.bytes, b.ticks()); });
-    if (reaches_goal(lowest_fit(blocks, by_size))) return best;
+    if (round == 0 && blocks.size() <= kMostForLowestFit) {
+      const BlockOrder by_size =
+          descending(blocks, [](const Block& b) { return std::pair(b.bytes, b.ticks()); });
+      if (reaches_goal(lowest_fit(blocks, by_size))) return best;
+    }
+    if (best.height < before) improved = round;
   }
   return best;
 }

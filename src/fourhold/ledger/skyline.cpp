@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <queue>
-#include <tuple>
 #include <vector>
 
 #include "fourhold/ledger/unplaced_blocks.h"
@@ -22,7 +21,7 @@ struct Valley {
 // The lowest valley first, the leftmost of equals.
 struct IsHigher {
   bool operator()(const Valley& a, const Valley& b) const {
-    return std::tie(a.height, a.first) > std::tie(b.height, b.first);
+    return a.height != b.height ? a.height > b.height : a.first > b.first;
   }
 };
 
@@ -56,7 +55,6 @@ class Skyline {
   }
 
   void put(Valley valley) {
-    if (valley.last < valley.first) return;
     if (valley.first > 0 && at(first_, valley.first - 1) != kNoValley &&
         height_before(valley.first) == valley.height) {
       const Valley left{at(first_, valley.first - 1), valley.first - 1, valley.height};
@@ -124,8 +122,10 @@ Stack fill_skyline(const std::vector<Block>& blocks, const BlockOrder& priority)
     }
     const Block& block = blocks[static_cast<std::size_t>(index)];
     const std::int64_t top = valley.height + block.bytes;
-    skyline.put({valley.first, block.first - 1, valley.height});
-    skyline.put({block.last + 1, valley.last, valley.height});
+    if (valley.first < block.first) {
+      skyline.put({valley.first, block.first - 1, valley.height});
+    }
+    if (block.last < valley.last) skyline.put({block.last + 1, valley.last, valley.height});
     skyline.put({block.first, block.last, top});
     stack.offsets[static_cast<std::size_t>(index)] = valley.height;
     stack.height = std::max(stack.height, top);

@@ -72,8 +72,11 @@ void UnplacedBlocks::search(std::size_t node, std::int32_t last, std::int32_t& b
 void UnplacedBlocks::remove(std::int32_t block) {
   std::size_t node = leaf_of_block_[static_cast<std::size_t>(block)];
   nodes_[node] = kEmpty;
-  for (node /= 2; node >= 1; node /= 2)
-    nodes_[node] = joined(nodes_[2 * node], nodes_[2 * node + 1]);
+  for (node /= 2; node >= 1; node /= 2) {
+    const Node now = joined(nodes_[2 * node], nodes_[2 * node + 1]);
+    if (now == nodes_[node]) return;  // nor does anything change above
+    nodes_[node] = now;
+  }
 }
 
 }  // namespace fourhold::ledger

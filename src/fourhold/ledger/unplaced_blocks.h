@@ -27,6 +27,7 @@ class UnplacedBlocks {
     std::int32_t best_rank = 0;
     std::int32_t least_last = 0;
     std::int32_t most_last = 0;
+    friend bool operator==(const Node&, const Node&) = default;
   };
   static const Node kEmpty;
   static Node joined(const Node& a, const Node& b);

@@ -26,9 +26,8 @@ TensorId normalise_heads(BlockBuilder& build, const Attention& attention, Tensor
 
 QueryKeyValue project(BlockBuilder& build, const Attention& attention, TensorId inner) {
   const DType dtype = build.switches().compute;
-  const Shape q_shape{build.token_extent(),
-                      {Dim::heads, attention.heads},
-                      {Dim::head_dim, attention.head_dim}};
+  const Shape q_shape{
+      build.token_extent(), {Dim::heads, attention.heads}, {Dim::head_dim, attention.head_dim}};
   const Shape k_shape{build.token_extent(),
                       {Dim::kv_heads, attention.kv_heads},
                       {Dim::head_dim, attention.head_dim}};
@@ -44,24 +43,25 @@ QueryKeyValue project(BlockBuilder& build, const Attention& attention, TensorId 
   TensorId q = column(TensorName::q_weight, TensorName::q_bias, TensorName::q, q_shape);
   TensorId k = column(TensorName::k_weight, TensorName::k_bias, TensorName::k, k_shape);
   const TensorId v = column(TensorName::v_weight, TensorName::v_bias, TensorName::v, k_shape);
-  q = normalise_heads(build, attention, q,
-                      {TensorName::q_norm_weight, TensorName::q_norm_weight,
-                       TensorName::q_norm_statistics, TensorName::q, TensorName::q,
-                       TensorName::q_normed});
-  k = normalise_heads(build, attention, k,
-                      {TensorName::k_norm_weight, TensorName::k_norm_weight,
-                       TensorName::k_norm_statistics, TensorName::k, TensorName::k,
-                       TensorName::k_normed});
+  q = normalise_heads(
+      build, attention, q,
+      {TensorName::q_norm_weight, TensorName::q_norm_weight, TensorName::q_norm_statistics,
+       TensorName::q_norm_wide, TensorName::q_norm_normalised, TensorName::q_normed});
+  k = normalise_heads(
+      build, attention, k,
+      {TensorName::k_norm_weight, TensorName::k_norm_weight, TensorName::k_norm_statistics,
+       TensorName::k_norm_wide, TensorName::k_norm_normalised, TensorName::k_normed});
   return {rotate(build, q, TensorName::q_rotated), rotate(build, k, TensorName::k_rotated), v};
 }
 
-// Latent attention (DeepSeek-V2, arXiv 2405.04434, sec. 2.1). The low-rank halves run on the stream,
-// so that sequence parallelism splits them; the up-projections are split by heads.
+// Latent attention (DeepSeek-V2, arXiv 2405.04434, sec. 2.1). The low-rank halves run on the
+// stream, so that sequence parallelism splits them; the up-projections are split by heads.
 QueryKeyValue project_latent(BlockBuilder& build, const Attention& attention, TensorId x) {
   const DType dtype = build.switches().compute;
   const Extent tokens = build.token_extent();
   const Shape q_shape{tokens, {Dim::heads, attention.heads}, {Dim::head_dim, attention.head_dim}};
-  const auto inner_linear = [&](TensorId in, TensorName weight, TensorName out, const Shape& shape) {
+  const auto inner_linear = [&](TensorId in, TensorName weight, TensorName out,
+                                const Shape& shape) {
     return build.linear(in, {.weight = weight,
                              .bias = weight,
                              .out = out,
@@ -71,16 +71,17 @@ QueryKeyValue project_latent(BlockBuilder& build, const Attention& attention, Te
   };
   TensorId q = kNoTensor;
   if (attention.q_lora_rank > 0) {
-    const TensorId latent = build.linear(x, {.weight = TensorName::q_down_weight,
-                                             .bias = TensorName::q_down_weight,
-                                             .out = TensorName::q_latent,
-                                             .shape = {tokens, {Dim::latent, attention.q_lora_rank}},
-                                             .dtype = dtype});
-    const TensorId normed = build.norm(
-        latent, NormKind::rms_norm,
-        {TensorName::q_latent_norm_weight, TensorName::q_latent_norm_weight,
-         TensorName::q_latent_statistics, TensorName::q_latent, TensorName::q_latent,
-         TensorName::q_latent_normed});
+    const TensorId latent =
+        build.linear(x, {.weight = TensorName::q_down_weight,
+                         .bias = TensorName::q_down_weight,
+                         .out = TensorName::q_latent,
+                         .shape = {tokens, {Dim::latent, attention.q_lora_rank}},
+                         .dtype = dtype});
+    const TensorId normed =
+        build.norm(latent, NormKind::rms_norm,
+                   {TensorName::q_latent_norm_weight, TensorName::q_latent_norm_weight,
+                    TensorName::q_latent_statistics, TensorName::q_latent_wide,
+                    TensorName::q_latent_normalised, TensorName::q_latent_normed});
     q = inner_linear(build.enter(normed), TensorName::q_up_weight, TensorName::q, q_shape);
   } else {
     q = inner_linear(build.enter(x), TensorName::q_weight, TensorName::q, q_shape);
@@ -107,12 +108,12 @@ QueryKeyValue project_latent(BlockBuilder& build, const Attention& attention, Te
   split.outputs = {compressed, k_rotary};
   compressed = build.norm(compressed, NormKind::rms_norm,
                           {TensorName::kv_latent_norm_weight, TensorName::kv_latent_norm_weight,
-                           TensorName::kv_latent_statistics, TensorName::kv_latent,
-                           TensorName::kv_latent, TensorName::kv_latent_normed});
+                           TensorName::kv_latent_statistics, TensorName::kv_latent_wide,
+                           TensorName::kv_latent_normalised, TensorName::kv_latent_normed});
   const std::int64_t nope = attention.head_dim - rope;
-  const TensorId k_and_v =
-      inner_linear(build.enter(compressed), TensorName::kv_up_weight, TensorName::k_and_v,
-                   {tokens, {Dim::heads, attention.heads}, {Dim::other, nope + attention.value_head_dim}});
+  const TensorId k_and_v = inner_linear(
+      build.enter(compressed), TensorName::kv_up_weight, TensorName::k_and_v,
+      {tokens, {Dim::heads, attention.heads}, {Dim::other, nope + attention.value_head_dim}});
   k_rotary = rotate(build, build.enter(k_rotary), TensorName::k_rotated);
   const TensorId k = build.tensor(
       {.name = TensorName::k, .region = Region::inner, .dtype = dtype, .shape = q_shape});
@@ -120,7 +121,8 @@ QueryKeyValue project_latent(BlockBuilder& build, const Attention& attention, Te
       {.name = TensorName::v,
        .region = Region::inner,
        .dtype = dtype,
-       .shape = {tokens, {Dim::heads, attention.heads}, {Dim::head_dim, attention.value_head_dim}}});
+       .shape = {
+           tokens, {Dim::heads, attention.heads}, {Dim::head_dim, attention.value_head_dim}}});
   Operation& assemble = build.operation(OpKind::latent_assemble);
   assemble.inputs = {k_and_v, k_rotary};
   assemble.outputs = {k, v};
@@ -148,7 +150,7 @@ TensorId fused_core(BlockBuilder& build, const Attention& attention, const Query
   op.outputs = {out, log_sum_exp};
   if (sinks >= 0) op.parameters = {sinks};
   op.saved = {qkv.q, qkv.k, qkv.v, out, log_sum_exp};
-  op.backward_transients = {{rows, DType::fp32, Region::inner}};
+  op.backward_transients = {{TensorName::attention_row_sums, rows, DType::fp32, Region::inner}};
   return out;
 }
 
@@ -158,7 +160,8 @@ TensorId unfused_core(BlockBuilder& build, const Attention& attention, const Que
                       const Shape& out_shape) {
   const Switches& switches = build.switches();
   const bool wide = switches.attention == AttentionSaving::unfused_wide;
-  const Shape score_shape{build.token_extent(), {Dim::heads, attention.heads}, {Dim::keys, build.seq()}};
+  const Shape score_shape{
+      build.token_extent(), {Dim::heads, attention.heads}, {Dim::keys, build.seq()}};
   const auto score_tensor = [&](TensorName name, DType dtype) {
     return build.tensor(
         {.name = name, .region = Region::inner, .dtype = dtype, .shape = score_shape});
@@ -172,8 +175,7 @@ TensorId unfused_core(BlockBuilder& build, const Attention& attention, const Que
   product.outputs = {scores};
   product.saved = {qkv.q, qkv.k};
 
-  TensorId weights =
-      score_tensor(TensorName::probabilities, wide ? DType::fp32 : switches.compute);
+  TensorId weights = score_tensor(TensorName::probabilities, wide ? DType::fp32 : switches.compute);
   Operation& softmax = build.operation(OpKind::softmax);
   softmax.recompute = RecomputeGroup::attention;
   softmax.window = attention.window;
@@ -189,7 +191,7 @@ TensorId unfused_core(BlockBuilder& build, const Attention& attention, const Que
     cast.outputs = {narrow};
     weights = narrow;
   }
-  if (switches.dropout == DropoutMasks::from_config && build.config().dropout > 0) {
+  if (switches.dropout == DropoutMasks::from_config && build.config().attention_dropout > 0) {
     const TensorId mask = score_tensor(TensorName::attention_mask, DType::boolean);
     const TensorId dropped = score_tensor(TensorName::probabilities_dropped, switches.compute);
     Operation& drop = build.operation(OpKind::dropout);

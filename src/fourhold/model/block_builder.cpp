@@ -95,6 +95,14 @@ TensorId BlockBuilder::alias(TensorName name, TensorId of) {
   return tensor(view);
 }
 
+Tensor BlockBuilder::new_like(TensorId of, TensorName name) const {
+  Tensor made = at(of);
+  made.name = name;
+  made.variant = Variant::plain;
+  made.alias_of = kNoTensor;
+  return made;
+}
+
 Operation& BlockBuilder::operation(OpKind kind) {
   block_.operations.emplace_back().kind = kind;
   return block_.operations.back();
@@ -111,9 +119,7 @@ TensorId BlockBuilder::norm(TensorId x, NormKind kind, const NormNames& names, i
   for (int i = 0; i < row_dims; ++i) rows.push_back(input.shape[i]);
   rows.push_back({Dim::other, kind == NormKind::layer_norm ? 2 : 1});
 
-  Tensor out = input;
-  out.name = names.out;
-  out.alias_of = kNoTensor;
+  Tensor out = new_like(x, names.out);
   const TensorId out_id = tensor(out);
   const TensorId statistics = tensor({.name = names.statistics,
                                       .region = input.region,
@@ -124,9 +130,10 @@ TensorId BlockBuilder::norm(TensorId x, NormKind kind, const NormNames& names, i
   op.recompute = RecomputeGroup::norm;
   op.inputs = {x};
   op.outputs = {out_id, statistics};
-  for (const TensorName name : {names.weight, names.bias}) {
-    if (const std::int16_t index = parameter(name); index >= 0) op.parameters.push_back(index);
-  }
+  if (const std::int16_t weight = parameter(names.weight); weight >= 0) op.parameters = {weight};
+  // Naming the weight as its own bias says: no bias here.
+  const std::int16_t bias = names.bias == names.weight ? std::int16_t{-1} : parameter(names.bias);
+  if (bias >= 0) op.parameters.push_back(bias);
   if (switches_.norm == NormSaving::input || kind == NormKind::layer_norm) {
     op.saved = {x, statistics};
     return out_id;
@@ -205,6 +212,7 @@ TensorId BlockBuilder::output_linear(TensorId x, const LinearSpec& spec, TensorN
   without_bias.bias = spec.weight;  // added after the sum, once
   without_bias.region = Region::inner;
   const TensorId partial = linear(x, without_bias);
+  mark_partial(partial);
   TensorId out = leave(partial, summed);
   if (const std::int16_t bias = parameter(spec.bias); bias >= 0) {
     const TensorId biased = alias(summed, out);
@@ -215,6 +223,10 @@ TensorId BlockBuilder::output_linear(TensorId x, const LinearSpec& spec, TensorN
     out = biased;
   }
   return out;
+}
+
+void BlockBuilder::mark_partial(TensorId id) {
+  block_.tensors[static_cast<std::size_t>(id)].variant = Variant::partial;
 }
 
 TensorId BlockBuilder::enter(TensorId x, Gathered gathered) {
@@ -245,10 +257,7 @@ TensorId BlockBuilder::leave(TensorId x, TensorName out) {
 
 TensorId BlockBuilder::activation(TensorId x, ActivationKind kind, TensorName out,
                                   RecomputeGroup group) {
-  Tensor result = at(x);
-  result.name = out;
-  result.alias_of = kNoTensor;
-  const TensorId id = tensor(result);
+  const TensorId id = tensor(new_like(x, out));
   Operation& op = operation(OpKind::activation);
   op.activation = kind;
   op.recompute = group;
@@ -263,9 +272,7 @@ TensorId BlockBuilder::gated_activation(TensorId gate, TensorId up, ActivationKi
                                         TensorId row_scale) {
   if (switches_.activation == ActivationSaving::unfused && row_scale == kNoTensor) {
     const TensorId active = activation(gate, kind, activated, group);
-    Tensor result = at(up);
-    result.name = out;
-    const TensorId id = tensor(result);
+    const TensorId id = tensor(new_like(up, out));
     Operation& op = operation(OpKind::multiply);
     op.recompute = group;
     op.inputs = {active, up};
@@ -273,9 +280,7 @@ TensorId BlockBuilder::gated_activation(TensorId gate, TensorId up, ActivationKi
     op.saved = {active, up};
     return id;
   }
-  Tensor result = at(up);
-  result.name = out;
-  const TensorId id = tensor(result);
+  const TensorId id = tensor(new_like(up, out));
   Operation& op = operation(OpKind::gated_activation);
   op.activation = kind;
   op.recompute = group;
@@ -289,11 +294,9 @@ TensorId BlockBuilder::gated_activation(TensorId gate, TensorId up, ActivationKi
   return id;
 }
 
-TensorId BlockBuilder::dropout(TensorId x, TensorName mask, TensorName out) {
-  if (switches_.dropout == DropoutMasks::none || config_.dropout <= 0) return x;
-  Tensor mask_tensor = at(x);
-  mask_tensor.name = mask;
-  mask_tensor.alias_of = kNoTensor;
+TensorId BlockBuilder::dropout(TensorId x, double probability, TensorName mask, TensorName out) {
+  if (switches_.dropout == DropoutMasks::none || probability <= 0) return x;
+  Tensor mask_tensor = new_like(x, mask);
   mask_tensor.dtype = DType::boolean;
   const TensorId mask_id = tensor(mask_tensor);
   const TensorId out_id = alias(out, x);

@@ -27,6 +27,8 @@ class BlockBuilder {
   TensorId tensor(const Tensor& tensor);
   // [T, h] in the compute type, in the stream.
   TensorId stream_tensor(TensorName name, Variant variant = Variant::plain);
+  // A tensor like `of`, with storage of its own; not yet added.
+  [[nodiscard]] Tensor new_like(TensorId of, TensorName name) const;
   // A view or in-place result of `of`.
   TensorId alias(TensorName name, TensorId of);
   Operation& operation(OpKind kind);
@@ -55,13 +57,15 @@ class BlockBuilder {
   // The borders between the stream and a branch.
   TensorId enter(TensorId x, Gathered gathered = Gathered::again);
   TensorId leave(TensorId x, TensorName out);
+  // This rank's addend of a sum over ranks; plain again where there is one rank.
+  void mark_partial(TensorId id);
 
   TensorId activation(TensorId x, ActivationKind kind, TensorName out, RecomputeGroup group);
   // act(gate) * up, fused or not by the switches. `row_scale`: routing weights inside it, or none.
   TensorId gated_activation(TensorId gate, TensorId up, ActivationKind kind, TensorName activated,
                             TensorName out, RecomputeGroup group, TensorId row_scale = kNoTensor);
-  // Dropout of a stream tensor where the config asks for it, else `x` itself.
-  TensorId dropout(TensorId x, TensorName mask, TensorName out);
+  // Dropout of a stream tensor, in place; `x` itself where the probability or the switches say none.
+  TensorId dropout(TensorId x, double probability, TensorName mask, TensorName out);
   TensorId add(TensorId a, TensorId b, TensorName out);
   [[nodiscard]] const Tensor& at(TensorId id) const;
 

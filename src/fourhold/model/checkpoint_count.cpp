@@ -93,7 +93,7 @@ void note_precision(const std::vector<StoredTensor>& tensors, CheckpointCount& c
     return is_opaque_quantised(tensor.name);
   });
   if (opaque) {
-    count.notes.push_back(
+    count.notes.emplace_back(
         "the weights are packed (GPTQ, AWQ or bitsandbytes): a header does not say how many "
         "parameters an element holds, so this counts stored elements; give the config.json of the "
         "original model");

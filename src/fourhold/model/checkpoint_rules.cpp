@@ -65,29 +65,25 @@ bool has_integer_type(StoredType type) {
 StoredKinds::StoredKinds(const std::vector<StoredTensor>& tensors) {
   constexpr std::string_view kMark = "eh_proj.weight";  // joins embedding and hidden state
   names_.reserve(tensors.size());
-  for (const StoredTensor& tensor : tensors) {
-    const std::string_view name = tensor.name;
-    names_.push_back(name);
-    if (ends_with_parts(name, kMark)) {
-      prediction_layers_.push_back(name.substr(0, name.size() - kMark.size()));
+  for (const StoredTensor& tensor : tensors) names_.emplace_back(tensor.name);
+  std::sort(names_.begin(), names_.end());
+  for (const std::string_view mark : names_) {
+    if (!ends_with_parts(mark, kMark) || mark.size() == kMark.size()) continue;
+    // In sorted names those of one layer follow each other.
+    const std::string_view layer = mark.substr(0, mark.size() - kMark.size());
+    for (auto name = std::lower_bound(names_.begin(), names_.end(), layer);
+         name != names_.end() && name->starts_with(layer); ++name) {
+      predicted_names_.push_back(*name);
     }
   }
-  std::sort(names_.begin(), names_.end());
-  std::sort(prediction_layers_.begin(), prediction_layers_.end());
+  std::sort(predicted_names_.begin(), predicted_names_.end());
   has_language_model_ = std::any_of(names_.begin(), names_.end(), [this](std::string_view name) {
     return !is_tower(name) && !in_prediction_layer(name);
   });
 }
 
 bool StoredKinds::in_prediction_layer(std::string_view name) const {
-  for (std::size_t dot = name.find('.'); dot != std::string_view::npos;
-       dot = name.find('.', dot + 1)) {
-    if (std::binary_search(prediction_layers_.begin(), prediction_layers_.end(),
-                           name.substr(0, dot + 1))) {
-      return true;
-    }
-  }
-  return false;
+  return std::binary_search(predicted_names_.begin(), predicted_names_.end(), name);
 }
 
 bool StoredKinds::holds(std::string_view name) const {

@@ -33,9 +33,9 @@ class StoredKinds {
  private:
   [[nodiscard]] bool in_prediction_layer(std::string_view name) const;
 
-  std::vector<std::string_view> names_;              // sorted
-  std::vector<std::string_view> prediction_layers_;  // "model.layers.61.", sorted
-  bool has_language_model_ = false;                  // something beside towers and layers
+  std::vector<std::string_view> names_;            // sorted
+  std::vector<std::string_view> predicted_names_;  // sorted
+  bool has_language_model_ = false;                // something beside towers and layers
 };
 
 // The token embedding of a head, when both are stored with one shape and dtype: a possible

@@ -168,6 +168,7 @@ TensorId experts(BlockBuilder& build, const FeedForward& feed_forward, TensorId 
                                                   .shape = row_shape,
                                                   .region = Region::inner,
                                                   .dtype = switches.compute});
+  build.mark_partial(partial);
   const TensorId out = build.leave(partial, TensorName::expert_out);
   const TensorId returned = exchange(build, out, TensorName::returned);
   const TensorId combined = build.stream_tensor(TensorName::combined);

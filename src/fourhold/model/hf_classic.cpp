@@ -102,7 +102,8 @@ void read_opt(Reading& reading) {
   layer.feed_forward.bias = bias;
   if (!flag_or(reading, "layer_norm_elementwise_affine", true)) {
     throw Error(reading.fields.path("layer_norm_elementwise_affine"),
-                "layer norms without weights are not supported");
+                "is false: layer norms without weights are not supported",
+                "the nearest valid value is true");
   }
   const bool norm_before = flag_or(reading, "do_layer_norm_before", true);
   if (!norm_before) layer.placement = NormPlacement::post_add;
@@ -127,11 +128,7 @@ void read_falcon(Reading& reading) {
   const std::int64_t kv_heads =
       size_or(reading, {"num_kv_heads", "n_head_kv", "num_key_value_heads"}, sizes.heads);
   if (new_decoder) {
-    if (sizes.heads % kv_heads != 0) {
-      throw Error(reading.fields.path("num_kv_heads"),
-                  fmt::format("num_kv_heads {} does not divide num_attention_heads {}", kv_heads,
-                              sizes.heads));
-    }
+    check_kv_heads(reading.fields.path("num_kv_heads"), kv_heads, sizes.heads);
     sizes.kv_heads = kv_heads;
   } else if (multi_query) {
     sizes.kv_heads = 1;

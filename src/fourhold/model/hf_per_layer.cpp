@@ -20,7 +20,8 @@ std::int64_t rounded_to_multiple(double value, std::int64_t divisor, const std::
   const double unit = static_cast<double>(divisor);
   const double multiple = std::max(unit, std::floor((value + unit / 2) / unit) * unit);
   const double rounded = multiple < 0.9 * value ? multiple + unit : multiple;
-  if (!(rounded <= kMaxWidth)) throw Error(path, "gives a width above 2^31");
+  if (!(rounded <= kMaxWidth))
+    throw Error(path, "gives a width above 2^31", "use smaller multipliers");
   return static_cast<std::int64_t>(rounded);
 }
 
@@ -87,10 +88,8 @@ HeadCounts read_openelm_heads(Reading& reading, std::int64_t layers, std::int64_
   check_length(counts.heads, layers, reading.fields.path("num_query_heads"));
   check_length(counts.kv_heads, layers, reading.fields.path("num_kv_heads"));
   for (std::size_t i = 0; i < counts.heads.size(); ++i) {
-    if (counts.heads[i] % counts.kv_heads[i] == 0) continue;
-    throw Error(
-        fmt::format("{}[{}]", reading.fields.path("num_kv_heads"), i),
-        fmt::format("{} KV heads do not divide {} heads", counts.kv_heads[i], counts.heads[i]));
+    check_kv_heads(fmt::format("{}[{}]", reading.fields.path("num_kv_heads"), i),
+                   counts.kv_heads[i], counts.heads[i]);
   }
   return counts;
 }
@@ -98,7 +97,9 @@ HeadCounts read_openelm_heads(Reading& reading, std::int64_t layers, std::int64_
 // 2/3 of the multiple for a gated feed-forward, rounded up to a multiple of 256.
 std::int64_t nemotron_ffn_width(double multiplier, std::int64_t hidden, const std::string& path) {
   const double width = std::floor(2.0 * multiplier * static_cast<double>(hidden) / 3.0);
-  if (!(width >= 1 && width <= kMaxWidth)) throw Error(path, "gives a width outside 1 to 2^31");
+  if (!(width >= 1 && width <= kMaxWidth)) {
+    throw Error(path, "gives a width outside 1 to 2^31", "use a multiplier between 0.5 and 10");
+  }
   return 256 * ceil_divide(static_cast<std::int64_t>(width), 256);
 }
 
@@ -119,12 +120,14 @@ void read_block_attention(FieldReader fields, Attention& attention) {
   const std::int64_t group = fields.required_integer("n_heads_in_group", {1, attention.heads});
   if (attention.heads % group != 0) {
     throw Error(fields.path("n_heads_in_group"),
-                fmt::format("{} does not divide num_attention_heads {}", group, attention.heads));
+                fmt::format("{} does not divide num_attention_heads {}", group, attention.heads),
+                "use a divisor of the heads");
   }
   attention.kv_heads = attention.heads / group;
   attention.window = fields.integer("window_length", kCountRange).value_or(0);
   if (fields.value("num_sink_tokens") != nullptr) {
-    throw Error(fields.path("num_sink_tokens"), "attention with sink tokens is not supported");
+    throw Error(fields.path("num_sink_tokens"), "attention with sink tokens is not supported",
+                "the nearest valid value is null");
   }
 }
 
@@ -151,9 +154,7 @@ void read_listed_kv_heads(Reading& reading) {
   }
   check_length(*list, sizes.layers, path);
   for (const std::int64_t kv_heads : *list) {
-    if (sizes.heads % kv_heads != 0) {
-      throw Error(path, fmt::format("{} KV heads do not divide {} heads", kv_heads, sizes.heads));
-    }
+    check_kv_heads(path, kv_heads, sizes.heads);
     layer.attention.kv_heads = kv_heads;
     add_layer(reading.config, layer);
   }

@@ -49,14 +49,7 @@ std::int64_t read_kv_heads(Reading& reading, std::int64_t heads) {
          fmt::format("{} is {}: as many KV heads as heads, {}, are assumed",
                      reading.fields.path("num_key_value_heads"), null ? "null" : "absent", heads));
   }
-  if (kv_heads > heads || heads % kv_heads != 0) {
-    std::int64_t nearest = std::min(kv_heads, heads);
-    while (heads % nearest != 0) --nearest;
-    throw Error(reading.fields.path("num_key_value_heads"),
-                fmt::format("num_key_value_heads {} does not divide num_attention_heads {}",
-                            kv_heads, heads),
-                fmt::format("the nearest valid value is {}", nearest));
-  }
+  check_kv_heads(reading.fields.path("num_key_value_heads"), kv_heads, heads);
   return kv_heads;
 }
 
@@ -115,6 +108,15 @@ double number_or(Reading& reading, Aliases names, double default_value, NumberRa
 
 bool flag_or(Reading& reading, std::string_view name, bool default_value) {
   return reading.fields.boolean(name).value_or(default_value);
+}
+
+void check_kv_heads(const std::string& path, std::int64_t kv_heads, std::int64_t heads) {
+  if (heads % kv_heads == 0) return;
+  std::int64_t nearest = std::min(kv_heads, heads);
+  while (heads % nearest != 0) --nearest;
+  throw Error(path,
+              fmt::format("{} KV heads do not divide num_attention_heads {}", kv_heads, heads),
+              fmt::format("the nearest valid value is {}", nearest));
 }
 
 std::int64_t read_layer_count(Reading& reading) {

@@ -102,6 +102,8 @@ struct SizesAsked {
 // embedding_width, max_positions, tied, rotary_fraction and the dropouts.
 [[nodiscard]] Sizes read_sizes(Reading& reading, SizesAsked asked = {});
 
+// Error at `path` unless every KV head serves as many heads as the others.
+void check_kv_heads(const std::string& path, std::int64_t kv_heads, std::int64_t heads);
 [[nodiscard]] std::int64_t read_layer_count(Reading& reading);
 // Heads that divide hidden, unless head_dim is stated. Errors name both fields and both numbers.
 [[nodiscard]] std::int64_t read_head_dim(Reading& reading, std::int64_t hidden, std::int64_t heads);

@@ -72,6 +72,13 @@ void read_unknown(Reading& reading) {
         reading, fmt::format("{:.60}", name),
         fmt::format("belongs to no Llama, and the model type '{:.60}' is not known", type));
   }
+  if (reading.fields.value("tie_word_embeddings") == nullptr) {
+    note(reading,
+         fmt::format("{} is absent and the class is not known: the head is counted as a matrix of "
+                     "its own; tied, the count would be {} less",
+                     reading.fields.path("tie_word_embeddings"),
+                     checked_multiply(reading.config.vocab, reading.config.hidden)));
+  }
   note(reading,
        fmt::format("the model type '{:.60}' is not known; it states every field of a Llama "
                    "and is counted as one",

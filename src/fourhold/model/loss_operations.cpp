@@ -37,9 +37,10 @@ TensorId chunked_loss(BlockBuilder& build, TensorId x, std::int16_t weight, std:
   op.parameters = {weight};
   if (bias >= 0) op.parameters.push_back(bias);
   op.saved = {input_gradient};
-  op.forward_transients = {{{chunk, vocab}, switches.compute, Region::inner}};
+  op.forward_transients = {{TensorName::logits, {chunk, vocab}, switches.compute, Region::inner}};
   if (switches.compute != DType::fp32) {
-    op.forward_transients.push_back({{chunk, vocab}, DType::fp32, Region::inner});
+    op.forward_transients.push_back(
+        {TensorName::logits_wide, {chunk, vocab}, DType::fp32, Region::inner});
   }
   return loss;
 }
@@ -67,8 +68,9 @@ TensorId loss_operations(BlockBuilder& build, TensorId x, TensorName head_weight
                                      .region = Region::inner,
                                      .dtype = switches.compute});
   const TensorId narrow = logits;
+  TensorId capped = kNoTensor;
   if (build.config().logit_softcap > 0) {
-    const TensorId capped = logits_tensor(TensorName::logits_capped, switches.compute, kNoTensor);
+    capped = logits_tensor(TensorName::logits_capped, switches.compute, kNoTensor);
     Operation& cap = build.operation(OpKind::softcap);
     cap.inputs = {logits};
     cap.outputs = {capped};
@@ -84,17 +86,19 @@ TensorId loss_operations(BlockBuilder& build, TensorId x, TensorName head_weight
   }
   const bool in_place =
       switches.loss == LossSaving::in_place || switches.loss == LossSaving::vocab_parallel;
+  // The softcap's backward reads its result: the loss must not overwrite that one.
+  const bool overwrites = in_place && logits != capped;
   const TensorId targets = add_targets(build);
   const TensorId loss = add_loss(build);
   const TensorId log_softmax = logits_tensor(TensorName::log_softmax, build.at(logits).dtype,
-                                             in_place ? logits : kNoTensor);
+                                             overwrites ? logits : kNoTensor);
   Operation& op = build.operation(OpKind::cross_entropy);
   op.inputs = {logits, targets};
   op.outputs = {loss, log_softmax};
   op.saved = {log_softmax, targets};
   if (in_place) op.gradient_in_place_of = log_softmax;
   if (switches.loss == LossSaving::eager || switches.loss == LossSaving::eager_held) {
-    op.backward_transients = {{shape, DType::fp32, Region::inner}};
+    op.backward_transients = {{TensorName::log_softmax, shape, DType::fp32, Region::inner}};
   }
   if (switches.loss == LossSaving::eager_held && narrow != logits) op.saved.push_back(narrow);
   return loss;

@@ -99,16 +99,24 @@ enum class TensorName : std::uint8_t {
   k,
   v,
   q_norm_statistics,
+  q_norm_wide,
+  q_norm_normalised,
   k_norm_statistics,
+  k_norm_wide,
+  k_norm_normalised,
   q_normed,
   k_normed,
   q_rotated,
   k_rotated,
   q_latent,
   q_latent_statistics,
+  q_latent_wide,
+  q_latent_normalised,
   q_latent_normed,
   kv_latent,  // kv_lora_rank + rope_head_dim wide
   kv_latent_statistics,
+  kv_latent_wide,
+  kv_latent_normalised,
   kv_latent_normed,
   kv_compressed,  // the kv_lora_rank columns of kv_latent
   k_rotary,       // its rope_head_dim columns, shared by all heads
@@ -119,6 +127,7 @@ enum class TensorName : std::uint8_t {
   attention_mask,
   probabilities_dropped,
   log_sum_exp,
+  attention_row_sums,  // of output x its gradient, in the backward of fused attention
   attention_out,
   attention_merged,
   o_out,

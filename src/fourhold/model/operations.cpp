@@ -57,9 +57,9 @@ TensorId residual_step(BlockBuilder& build, const LayerKind& kind, TensorId stre
       norm_before(kind.placement) ? build.norm(stream, kind.norm, norm) : stream;
   TensorId out = branch(input);
   if (norm_after_branch(kind.placement)) out = build.norm(out, kind.norm, post_norm);
-  out = build.dropout(out, mask, dropped);
+  out = build.dropout(out, build.config().dropout, mask, dropped);
   TensorId total = build.add(stream, out, sum);
-  if (kind.placement == NormPlacement::post_add) total = build.norm(total, kind.norm, norm);
+  if (kind.placement == NormPlacement::post_add) total = build.norm(total, kind.norm, post_norm);
   return total;
 }
 
@@ -71,10 +71,11 @@ TensorId parallel_layer(BlockBuilder& build, const LayerKind& kind, TensorId str
                                           ? build.norm(stream, kind.norm, kNorm2)
                                           : normed;
   TensorId attention = attention_branch(build, kind.attention, normed);
-  attention = build.dropout(attention, TensorName::attention_residual_mask,
+  const double drop = build.config().dropout;
+  attention = build.dropout(attention, drop, TensorName::attention_residual_mask,
                             TensorName::attention_dropped);
   TensorId feed_forward = feed_forward_branch(build, kind.feed_forward, feed_forward_input);
-  feed_forward = build.dropout(feed_forward, TensorName::feed_forward_residual_mask,
+  feed_forward = build.dropout(feed_forward, drop, TensorName::feed_forward_residual_mask,
                                TensorName::feed_forward_dropped);
   const TensorId branches = build.add(attention, feed_forward, TensorName::combined);
   return build.add(stream, branches, TensorName::hidden_states_out);
@@ -109,6 +110,7 @@ BlockOperations embedding_operations(const ModelConfig& config, const BatchSizes
   lookup.outputs = {partial};
   lookup.parameters = {build.parameter(TensorName::token_embedding)};
   lookup.saved = {block.input};
+  build.mark_partial(partial);
   TensorId x = build.leave(partial, TensorName::embedded);
   if (build.parameter(TensorName::embedding_projection) >= 0) {
     x = build.linear(x, {.weight = TensorName::embedding_projection,
@@ -126,7 +128,8 @@ BlockOperations embedding_operations(const ModelConfig& config, const BatchSizes
     x = sum;
   }
   if (config.embedding_norm) x = build.norm(x, config.norm, kEmbeddingNorm);
-  block.output = build.dropout(x, TensorName::embedding_mask, TensorName::embedded);
+  block.output = build.dropout(x, config.embedding_dropout, TensorName::embedding_mask,
+                               TensorName::embedded);
   return block;
 }
 

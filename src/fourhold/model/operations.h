@@ -97,6 +97,7 @@ enum class RecomputeGroup : std::uint8_t { none, attention, norm, activation, ex
 
 // Memory inside one step of an operation.
 struct Transient {
+  TensorName name = TensorName::logits;
   Shape shape;
   DType dtype = DType::fp32;
   Region region = Region::inner;

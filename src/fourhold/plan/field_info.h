@@ -1,5 +1,6 @@
-// What readers and writers know of one field of a struct: the struct's list of fields (plan_fields.h,
-// profile_fields.h) states it once, and JSON, flags, help and equality all come from there.
+// What readers and writers know of one field of a struct: the struct's list of fields
+// (plan_fields.h, profile_fields.h) states it once, and JSON, flags, help and equality all come
+// from there.
 #pragma once
 
 #include <cstdint>

@@ -108,8 +108,7 @@ void read_field(const json::Value& value, const Path& path, const FieldInfo& inf
 json::Value json_of_text(std::string_view text, const Path& path, const bool* /*type*/) {
   if (std::find(kTrueTexts.begin(), kTrueTexts.end(), text) != kTrueTexts.end()) return true;
   if (std::find(kFalseTexts.begin(), kFalseTexts.end(), text) != kFalseTexts.end()) return false;
-  throw Error(path, fmt::format("'{:.40}' is neither true nor false", text),
-              "write true or false");
+  throw Error(path, fmt::format("'{:.40}' is neither true nor false", text), "write true or false");
 }
 json::Value json_of_text(std::string_view text, const Path& path, const int* /*type*/) {
   return parse_count(text, path);

@@ -29,7 +29,7 @@ namespace fourhold::plan {
 [[nodiscard]] json::Value field_json(const std::vector<std::int64_t>& value);
 [[nodiscard]] json::Value field_json(const std::vector<std::string>& value);
 template <class Enum>
-  requires std::is_enum_v<Enum>
+requires std::is_enum_v<Enum>
 [[nodiscard]] json::Value field_json(Enum value) {
   return kEnumNames<Enum>[static_cast<std::size_t>(value)];
 }
@@ -55,7 +55,7 @@ void read_field(const json::Value& value, const Path& path, const FieldInfo& inf
 [[nodiscard]] std::size_t enum_index(const json::Value& value, const Path& path,
                                      std::span<const std::string_view> names);
 template <class Enum>
-  requires std::is_enum_v<Enum>
+requires std::is_enum_v<Enum>
 void read_field(const json::Value& value, const Path& path, const FieldInfo& /*info*/, Enum& out) {
   out = static_cast<Enum>(enum_index(value, path, kEnumNames<Enum>));
 }

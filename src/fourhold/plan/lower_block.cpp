@@ -78,6 +78,7 @@ class BlockLowering {
       result_.output_gradient = new_gradient(ops().output);
     }
     for (std::size_t i = ops().operations.size(); i-- > 0;) backward(i);
+    let_go_of_unread();
     if (ops().block != model::Block::embedding) result_.input_gradient = gradient_of(ops().input);
     return std::move(result_);
   }
@@ -114,6 +115,22 @@ class BlockLowering {
       value.category = value.kept ? Category::saved_activation : Category::scratch;
     }
     result_.tensors.push_back(value);
+  }
+
+  // With frozen weights nothing may be left that reads a saved tensor.
+  void let_go_of_unread() {
+    std::vector<std::uint8_t> touched(result_.tensors.size(), 0);
+    for (const Step& step : result_.backward) {
+      for (const Access& access : step.accesses) {
+        touched[static_cast<std::size_t>(tensor(access.tensor).storage)] = 1;
+      }
+    }
+    for (std::size_t i = 0; i < touched.size(); ++i) {
+      ProgramTensor& value = result_.tensors[i];
+      if (!value.kept || touched[i] != 0) continue;
+      value.kept = false;
+      if (value.category == Category::saved_activation) value.category = Category::scratch;
+    }
   }
 
   // A tensor needs a gradient if a trainable parameter or the block's input lies behind it.
@@ -166,7 +183,7 @@ class BlockLowering {
   void add_transients(Step& step, const InlineVector<model::Transient, 2>& transients) {
     for (const model::Transient& transient : transients) {
       ProgramTensor made;
-      made.name = tensor(op(static_cast<std::size_t>(step.operation)).outputs[0]).name;
+      made.name = transient.name;
       made.role = Role::transient;
       made.category = Category::scratch;
       made.dtype = transient.dtype;

@@ -78,7 +78,8 @@ std::vector<std::int64_t> group_of(const Plan& plan, Axis axis, std::int64_t ran
 }
 
 std::int64_t group_size(const Plan& plan, Axis axis, std::int64_t kv_heads) {
-  // All groups of an axis are equal, but for the middle stages of `embedding`: rank 0 has a full one.
+  // All groups of an axis are equal, but for the middle stages of `embedding`: rank 0 has a full
+  // one.
   return progression(plan, axis, {}, 0, kv_heads).count;
 }
 

@@ -11,7 +11,18 @@ namespace fourhold::plan {
 // Groups of ranks that communicate. `sharding` is dp x cp, over which ZeRO splits dense state;
 // `expert_sharding` is dp x cp / ep; `kv_replicas` share one kv head when tp exceeds their number;
 // `embedding` is the first and the last stage of a pipeline with a tied embedding.
-enum class Axis : std::uint8_t { tp, cp, dp, pp, ep, sharding, expert_sharding, kv_replicas, embedding, world };
+enum class Axis : std::uint8_t {
+  tp,
+  cp,
+  dp,
+  pp,
+  ep,
+  sharding,
+  expert_sharding,
+  kv_replicas,
+  embedding,
+  world
+};
 
 struct Coordinates {
   std::int64_t tp = 0, cp = 0, dp = 0, pp = 0;

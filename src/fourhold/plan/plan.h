@@ -29,31 +29,32 @@ inline constexpr std::array<std::string_view, 3> kTuningNames{"full", "lora", "q
 // Field names here are the names in JSON and of the flags. Every field has a value: what a user
 // leaves out is chosen before a Plan exists (see PlanRequest).
 struct Plan {
-  std::int64_t tp = 1;    // tensor parallel
-  bool sp = false;        // sequence parallel within tp
-  std::int64_t pp = 1;    // pipeline stages
-  std::int64_t vpp = 1;   // virtual chunks per stage (interleaved)
-  std::int64_t cp = 1;    // context parallel
-  std::int64_t ep = 1;    // expert parallel, inside dp x cp
-  std::int64_t dp = 1;    // data parallel
-  int zero = 0;           // ZeRO stage over dp x cp
+  std::int64_t tp = 1;            // tensor parallel
+  bool sp = false;                // sequence parallel within tp
+  std::int64_t pp = 1;            // pipeline stages
+  std::int64_t vpp = 1;           // virtual chunks per stage (interleaved)
+  std::int64_t cp = 1;            // context parallel
+  std::int64_t ep = 1;            // expert parallel, inside dp x cp
+  std::int64_t dp = 1;            // data parallel
+  int zero = 0;                   // ZeRO stage over dp x cp
   std::int64_t micro_batch = 1;   // sequences per micro-batch
   std::int64_t grad_accum = 1;    // micro-batches per step and replica
   std::int64_t global_batch = 1;  // micro_batch x grad_accum x dp
   std::int64_t seq = 0;           // tokens per sequence
   RecomputePolicy recompute;
   ScheduleKind schedule = ScheduleKind::one_f_one_b;
-  std::vector<std::int64_t> layers_per_stage;  // pp x vpp virtual stages: chunk 0 of all stages, ...
+  std::vector<std::int64_t>
+      layers_per_stage;  // pp x vpp virtual stages: chunk 0 of all stages, ...
   Offload offload = Offload::none;
   Precision precision = Precision::bf16;
   Optimizer optimizer = Optimizer::adamw;
   GradientAccumulation gradient_accumulation = GradientAccumulation::same_as_gradient;
-  std::int64_t loss_chunk = 0;    // tokens per chunk of head and loss, 0 = whole
+  std::int64_t loss_chunk = 0;  // tokens per chunk of head and loss, 0 = whole
   Tuning tuning = Tuning::full;
   std::int64_t lora_rank = 0;
   std::string profile = "standard";
-  std::int64_t threads = 1;       // engine
-  std::string isa = "auto";       // engine
+  std::int64_t threads = 1;  // engine
+  std::string isa = "auto";  // engine
 
   [[nodiscard]] std::int64_t devices() const { return tp * pp * cp * dp; }
 };
@@ -78,10 +79,10 @@ struct TensorDegrees {
 };
 [[nodiscard]] TensorDegrees tensor_degrees(const model::ModelConfig& config);
 
-// Throws Error naming the field, the whole plan, the nearest legal values and the next step when the
-// plan cannot run this model under this profile: degrees that do not divide heads, widths, experts,
-// layers or sequence; a batch that does not multiply out (the nearest two that do); splits the
-// profile cannot express.
+// Throws Error naming the field, the whole plan, the nearest legal values and the next step when
+// the plan cannot run this model under this profile: degrees that do not divide heads, widths,
+// experts, layers or sequence; a batch that does not multiply out (the nearest two that do); splits
+// the profile cannot express.
 void validate(const Plan& plan, const model::ModelConfig& config, const Profile& profile);
 
 // JSON of a plan, its fields in the order of plan_fields.h. Reading refuses unknown fields with the

@@ -29,8 +29,8 @@ inline constexpr IntegerRange kDegreeRange{1, std::int64_t{1} << 20};
 inline constexpr IntegerRange kCountRange{1, std::int64_t{1} << 31};
 
 // Calls visit(FieldInfo, field of each owner...) for every field, in the order of printing. Owners
-// are Plans or PlanRequests, whose fields have the same names: one owner to read or write it, two to
-// compare or copy.
+// are Plans or PlanRequests, whose fields have the same names: one owner to read or write it, two
+// to compare or copy.
 template <class Visitor, class... Owners>
 void visit_fields(Visitor&& visit, Owners&... owners) {
   visit(FieldInfo{"tp", "tensor-parallel degree: ranks that share each layer", kDegreeRange},
@@ -44,9 +44,10 @@ void visit_fields(Visitor&& visit, Owners&... owners) {
         owners.cp...);
   visit(FieldInfo{"ep", "expert-parallel degree, inside dp x cp", kDegreeRange}, owners.ep...);
   visit(FieldInfo{"dp", "data-parallel replicas", kDegreeRange}, owners.dp...);
-  visit(FieldInfo{"zero", "ZeRO stage over dp x cp: what is sharded, 0 nothing to 3 all state",
-                  {0, 3}},
-        owners.zero...);
+  visit(
+      FieldInfo{
+          "zero", "ZeRO stage over dp x cp: what is sharded, 0 nothing to 3 all state", {0, 3}},
+      owners.zero...);
   visit(FieldInfo{"micro_batch", "sequences per micro-batch of one replica", kCountRange},
         owners.micro_batch...);
   visit(FieldInfo{"grad_accum", "micro-batches per step of one replica", kCountRange},
@@ -67,7 +68,8 @@ void visit_fields(Visitor&& visit, Owners&... owners) {
   visit(FieldInfo{"optimizer", "optimizer, and so its state per parameter"}, owners.optimizer...);
   visit(FieldInfo{"gradient_accumulation", "format gradients are added up in"},
         owners.gradient_accumulation...);
-  visit(FieldInfo{"loss_chunk", "tokens per chunk of head and loss, 0 = all at once",
+  visit(FieldInfo{"loss_chunk",
+                  "tokens per chunk of head and loss, 0 = all at once",
                   {0, kCountRange.most}},
         owners.loss_chunk...);
   visit(FieldInfo{"tuning", "train all weights, or low-rank adapters beside frozen ones"},

@@ -41,21 +41,17 @@ class Line {
 
 bool operator==(const Plan& a, const Plan& b) {
   bool equal = true;
-  visit_fields(
-      [&equal](const FieldInfo& /*info*/, const auto& left, const auto& right) {
-        equal = equal && left == right;
-      },
-      a, b);
+  visit_fields([&equal](const FieldInfo& /*info*/, const auto& left,
+                        const auto& right) { equal = equal && left == right; },
+               a, b);
   return equal;
 }
 
 json::Value to_json(const Plan& plan) {
   json::Object out;
-  visit_fields(
-      [&out](const FieldInfo& info, const auto& value) {
-        out.emplace_back(info.name, field_json(value));
-      },
-      plan);
+  visit_fields([&out](const FieldInfo& info,
+                      const auto& value) { out.emplace_back(info.name, field_json(value)); },
+               plan);
   return out;
 }
 

@@ -16,33 +16,33 @@ namespace fourhold::plan {
 
 // The fields of Plan, each as given or not, and the devices there are.
 struct PlanRequest {
-  std::optional<std::int64_t> tp;
-  std::optional<bool> sp;
-  std::optional<std::int64_t> pp;
-  std::optional<std::int64_t> vpp;
-  std::optional<std::int64_t> cp;
-  std::optional<std::int64_t> ep;
-  std::optional<std::int64_t> dp;
-  std::optional<int> zero;
-  std::optional<std::int64_t> micro_batch;
-  std::optional<std::int64_t> grad_accum;
-  std::optional<std::int64_t> global_batch;
-  std::optional<std::int64_t> seq;
-  std::optional<RecomputePolicy> recompute;
-  std::optional<ScheduleKind> schedule;
-  std::optional<std::vector<std::int64_t>> layers_per_stage;
-  std::optional<Offload> offload;
-  std::optional<Precision> precision;
-  std::optional<Optimizer> optimizer;
-  std::optional<GradientAccumulation> gradient_accumulation;
-  std::optional<std::int64_t> loss_chunk;
-  std::optional<Tuning> tuning;
-  std::optional<std::int64_t> lora_rank;
-  std::optional<std::string> profile;
-  std::optional<std::int64_t> threads;
-  std::optional<std::string> isa;
+  std::optional<std::int64_t> tp{};
+  std::optional<bool> sp{};
+  std::optional<std::int64_t> pp{};
+  std::optional<std::int64_t> vpp{};
+  std::optional<std::int64_t> cp{};
+  std::optional<std::int64_t> ep{};
+  std::optional<std::int64_t> dp{};
+  std::optional<int> zero{};
+  std::optional<std::int64_t> micro_batch{};
+  std::optional<std::int64_t> grad_accum{};
+  std::optional<std::int64_t> global_batch{};
+  std::optional<std::int64_t> seq{};
+  std::optional<RecomputePolicy> recompute{};
+  std::optional<ScheduleKind> schedule{};
+  std::optional<std::vector<std::int64_t>> layers_per_stage{};
+  std::optional<Offload> offload{};
+  std::optional<Precision> precision{};
+  std::optional<Optimizer> optimizer{};
+  std::optional<GradientAccumulation> gradient_accumulation{};
+  std::optional<std::int64_t> loss_chunk{};
+  std::optional<Tuning> tuning{};
+  std::optional<std::int64_t> lora_rank{};
+  std::optional<std::string> profile{};
+  std::optional<std::int64_t> threads{};
+  std::optional<std::string> isa{};
 
-  std::optional<std::int64_t> count;  // devices; see kCountField
+  std::optional<std::int64_t> count{};  // devices; see kCountField
 };
 
 // `count` is a flag and a field of requests, not of plans.
@@ -58,8 +58,8 @@ inline constexpr FieldInfo kCountField{
 // - precision bf16, optimizer adamw, loss in one piece, all weights trained, or lora where only a
 //   rank is given (rank 8 where only lora is given: the default of Hugging Face PEFT);
 // - zero the profile's lowest stage, recompute and offload none: see open_choices.
-// `seq` must be given. Throws Error for what contradicts itself (the nearest values that do not), and
-// for what validate() refuses.
+// `seq` must be given. Throws Error for what contradicts itself (the nearest values that do not),
+// and for what validate() refuses.
 [[nodiscard]] Plan complete(const PlanRequest& request, const model::ModelConfig& config,
                             const Profile& profile);
 
@@ -69,17 +69,17 @@ struct OpenChoices {
   bool recompute = false;
   bool micro_batch = false;  // not where global_batch and grad_accum decide it
   bool offload = false;
-  bool vpp = false;          // only in a pipeline whose schedule and layout are not given
+  bool vpp = false;  // only in a pipeline whose schedule and layout are not given
   [[nodiscard]] bool any() const { return zero || recompute || micro_batch || offload || vpp; }
 };
 [[nodiscard]] OpenChoices open_choices(const PlanRequest& request);
 
-// A plan file, whole or in part, with or without `count`. Errors as plan_from_json, but that nothing
-// is required.
+// A plan file, whole or in part, with or without `count`. Errors as plan_from_json, but that
+// nothing is required.
 [[nodiscard]] PlanRequest request_from_json(const json::Value& value, const std::string& where);
 
-// Sets the field of that name from the text of a flag: "8", "4K", "full:3", "11,12,12,11". `where` is
-// how Errors name it ("--micro-batch"). Asserts that the field exists.
+// Sets the field of that name from the text of a flag: "8", "4K", "full:3", "11,12,12,11". `where`
+// is how Errors name it ("--micro-batch"). Asserts that the field exists.
 void set_field(PlanRequest& request, std::string_view name, std::string_view text,
                const std::string& where);
 

@@ -1,4 +1,5 @@
-// A profile: which bytes a framework holds for the same mathematics, and which splits it can express.
+// A profile: which bytes a framework holds for the same mathematics, and which splits it can
+// express.
 //
 // Profiles are data files (data/profiles/*.json); each constant there carries its source.
 #pragma once
@@ -22,9 +23,9 @@ inline constexpr std::array<std::string_view, 2> kGradientLifetimeNames{"persist
 
 // What each rank holds while the model is loaded.
 enum class Startup : std::uint8_t {
-  sharded,         // each rank makes or loads only its own part
-  full_copy,       // a full copy in the stored dtype first
-  full_fp32_copy   // a full fp32 copy first
+  sharded,        // each rank makes or loads only its own part
+  full_copy,      // a full copy in the stored dtype first
+  full_fp32_copy  // a full fp32 copy first
 };
 inline constexpr std::array<std::string_view, 3> kStartupNames{"sharded", "full_copy",
                                                                "full_fp32_copy"};
@@ -53,30 +54,30 @@ struct Profile {
 
   // State.
   WeightStorage weight_storage = WeightStorage::compute_with_master;
-  bool fp32_gradients = false;          // gradient accumulator in fp32
+  bool fp32_gradients = false;  // gradient accumulator in fp32
   GradientLifetime gradient_lifetime = GradientLifetime::persistent;
   DummyWeightGradients dummy_weight_gradients = DummyWeightGradients::none;
-  bool fp32_host_gradients = false;     // offloaded gradients are fp32 on the host
+  bool fp32_host_gradients = false;  // offloaded gradients are fp32 on the host
 
   // Activations.
-  model::Switches switches;             // compute dtype, dropout and adapters are set by the plan
+  model::Switches switches;  // compute dtype, dropout and adapters are set by the plan
 
   // Buffers.
-  std::int64_t bucket_bytes = 0;             // gradient bucket for reduction, 0 = none of its own
-  std::int64_t prefetched_blocks = 1;        // ZeRO-3: blocks gathered ahead of the one in use
-  double optimizer_temporary = 0;            // optimizer step: temporaries / fp32 bytes of the shard
-  std::int64_t vocabulary_multiple = 1;      // padded to a multiple of this ...
-  bool vocabulary_multiple_times_tp = false; // ... times tp (Megatron); else to a multiple of tp
+  std::int64_t bucket_bytes = 0;         // gradient bucket for reduction, 0 = none of its own
+  std::int64_t prefetched_blocks = 1;    // ZeRO-3: blocks gathered ahead of the one in use
+  double optimizer_temporary = 0;        // optimizer step: temporaries / fp32 bytes of the shard
+  std::int64_t vocabulary_multiple = 1;  // padded to a multiple of this ...
+  bool vocabulary_multiple_times_tp = false;  // ... times tp (Megatron); else to a multiple of tp
 
   // Outside the exact ledger; zero unless a source states it.
-  std::int64_t runtime_bytes = 0;       // context and workspaces, on the device beside the allocator
-  double reserved_over_allocated = 1;   // caching allocator; 1 = ideal
+  std::int64_t runtime_bytes = 0;      // context and workspaces, on the device beside the allocator
+  double reserved_over_allocated = 1;  // caching allocator; 1 = ideal
   Startup startup = Startup::sharded;
   std::string startup_note;
 
   // What it can express.
-  std::vector<int> zero_stages;                // e.g. {0, 1}
-  std::vector<std::string> splits;             // of kSplitNames
+  std::vector<int> zero_stages;     // e.g. {0, 1}
+  std::vector<std::string> splits;  // of kSplitNames
   [[nodiscard]] bool can(std::string_view split) const;
 };
 

@@ -22,8 +22,8 @@ inline constexpr std::array<std::string_view, 3> kAttentionSavingNames{"flash", 
                                                                        "unfused_wide"};
 inline constexpr std::array<std::string_view, 2> kNormSavingNames{"input", "wide"};
 inline constexpr std::array<std::string_view, 2> kActivationSavingNames{"fused", "unfused"};
-inline constexpr std::array<std::string_view, 5> kLossSavingNames{
-    "in_place", "vocab_parallel", "wide", "eager", "eager_held"};
+inline constexpr std::array<std::string_view, 5> kLossSavingNames{"in_place", "vocab_parallel",
+                                                                  "wide", "eager", "eager_held"};
 inline constexpr std::array<std::string_view, 2> kExpertScalingNames{"after_experts",
                                                                      "inside_activation"};
 inline constexpr std::array<std::string_view, 2> kDropoutMasksNames{"from_config", "none"};

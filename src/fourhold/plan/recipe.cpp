@@ -33,15 +33,16 @@ MatrixSizes matrix_sizes(const model::Parameter& parameter) {
   return sizes;
 }
 
-// Row and column vectors of the second moment. A shard is taken as a run of rows: it keeps the value
-// of each row it touches and a whole column vector of each matrix it touches.
+// Row and column vectors of the second moment. A shard is taken as a run of rows: it keeps the
+// value of each row it touches and a whole column vector of each matrix it touches.
 InlineVector<StateTensor, 2> factored(const Recipe& recipe, const model::Parameter& parameter,
                                       std::int64_t elements) {
   const MatrixSizes sizes = matrix_sizes(parameter);
   const std::int64_t rows = ceil_divide(elements, sizes.columns);
   const std::int64_t matrices = ceil_divide(rows, sizes.rows);
   const std::int64_t columns = std::min(elements, checked_multiply(matrices, sizes.columns));
-  return {{.dtype = recipe.moment, .elements = rows}, {.dtype = recipe.moment, .elements = columns}};
+  return {{.dtype = recipe.moment, .elements = rows},
+          {.dtype = recipe.moment, .elements = columns}};
 }
 
 }  // namespace

@@ -14,13 +14,21 @@ namespace fourhold::plan {
 // Bytes per parameter with AdamW: fp32 16, bf16 and fp16 16, bf16_split 14 (the master is the bf16
 // weight plus 16 lower bits), bf16_kahan 14 (a 16-bit compensation), bf16_sr 12 (stochastic
 // rounding), bf16_pure 12 (no master: small updates round away).
-enum class Precision : std::uint8_t { fp32, bf16, fp16, bf16_split, bf16_kahan, bf16_sr, bf16_pure };
+enum class Precision : std::uint8_t {
+  fp32,
+  bf16,
+  fp16,
+  bf16_split,
+  bf16_kahan,
+  bf16_sr,
+  bf16_pure
+};
 inline constexpr std::array<std::string_view, 7> kPrecisionNames{
     "fp32", "bf16", "fp16", "bf16-split", "bf16-kahan", "bf16-sr", "bf16-pure"};
 
 enum class Optimizer : std::uint8_t { adamw, adamw_8bit, adafactor, lion, sgd_momentum, muon };
-inline constexpr std::array<std::string_view, 6> kOptimizerNames{
-    "adamw", "adamw-8bit", "adafactor", "lion", "sgd", "muon"};
+inline constexpr std::array<std::string_view, 6> kOptimizerNames{"adamw", "adamw-8bit", "adafactor",
+                                                                 "lion",  "sgd",        "muon"};
 
 enum class GradientAccumulation : std::uint8_t { same_as_gradient, fp32 };
 inline constexpr std::array<std::string_view, 2> kGradientAccumulationNames{"same", "fp32"};
@@ -32,13 +40,13 @@ struct StateTensor {
   std::int64_t scale_elements = 0;  // fp32 block scales beside a quantised state, 0 = none
 };
 
-// Formats as one profile and precision give them. `master_bytes` 0 = none: 4 a full fp32 copy, 2 the
-// lower half (split) or the compensation (kahan).
+// Formats as one profile and precision give them. `master_bytes` 0 = none: 4 a full fp32 copy, 2
+// the lower half (split) or the compensation (kahan).
 struct Recipe {
-  DType compute = DType::bf16;       // activations and arithmetic
-  DType weight = DType::bf16;        // the weights a rank stores
-  DType gathered = DType::bf16;      // the form in which a sharded weight is gathered and used
-  DType gradient = DType::bf16;      // the accumulator
+  DType compute = DType::bf16;         // activations and arithmetic
+  DType weight = DType::bf16;          // the weights a rank stores
+  DType gathered = DType::bf16;        // the form in which a sharded weight is gathered and used
+  DType gradient = DType::bf16;        // the accumulator
   DType block_gradient = DType::bf16;  // as backward makes it, before reduction and accumulation
   DType host_gradient = DType::bf16;   // the accumulator where it is offloaded
   int master_bytes = 4;

@@ -1,5 +1,6 @@
 #include "fourhold/plan/recompute.h"
 
+#include <algorithm>
 #include <cstddef>
 
 namespace fourhold::plan {
@@ -73,10 +74,10 @@ class Decision {
     const auto index = static_cast<std::size_t>(producer);
     if (!may_remake(index) || stays(storage, index)) return;
     remake(index);
-    // Results made in place of this storage belong to it.
+    // What is made in place of this storage is part of it, whatever group it is of.
     for (std::size_t i = index + 1; i < block_.operations.size(); ++i) {
       for (const TensorId out : block_.operations[i].outputs) {
-        if (root(out) == storage && may_remake(i)) remake(i);
+        if (root(out) == storage) remake(i);
       }
     }
   }
@@ -105,16 +106,28 @@ class Decision {
     std::int16_t next = 0;
     for (std::size_t i = 0; i < segments.size(); ++i) {
       if (remade_[i] == 0) continue;
+      const std::size_t maker = first_maker(i);
       const bool joins = i > 0 && segments[i - 1] != kNotRemade &&
                          block_.operations[i].recompute != model::RecomputeGroup::none &&
                          block_.operations[i].recompute == block_.operations[i - 1].recompute;
       if (whole) {
         segments[i] = 0;
+      } else if (maker < i) {
+        segments[i] = segments[maker];
       } else {
         segments[i] = joins ? segments[i - 1] : next++;
       }
     }
     return segments;
+  }
+
+  // The operation that first makes the storage this one writes: itself, unless it works in place.
+  [[nodiscard]] std::size_t first_maker(std::size_t index) const {
+    std::size_t first = index;
+    for (const TensorId out : block_.operations[index].outputs) {
+      first = std::min(first, static_cast<std::size_t>(producer_[root(out)]));
+    }
+    return first;
   }
 
   const BlockOperations& block_;

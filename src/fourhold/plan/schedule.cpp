@@ -26,10 +26,10 @@ std::int64_t warm_up(ScheduleKind kind, std::int64_t pp, std::int64_t stage, std
 Slot slot_of(Direction direction, std::int64_t k, std::int64_t per_chunk, std::int64_t vpp) {
   const std::int64_t round = per_chunk * vpp;
   const std::int64_t chunk = k % round / per_chunk;
-  return {.direction = direction,
-          .chunk = static_cast<std::int32_t>(direction == Direction::forward ? chunk
-                                                                             : vpp - 1 - chunk),
-          .micro_batch = static_cast<std::int32_t>(k / round * per_chunk + k % per_chunk)};
+  return {
+      .direction = direction,
+      .chunk = static_cast<std::int32_t>(direction == Direction::forward ? chunk : vpp - 1 - chunk),
+      .micro_batch = static_cast<std::int32_t>(k / round * per_chunk + k % per_chunk)};
 }
 
 }  // namespace

@@ -58,15 +58,16 @@ void check_schedule(const Plan& plan) {
   }
   if (!interleaved && plan.vpp > 1) {
     const auto name = kScheduleNames[static_cast<std::size_t>(plan.schedule)];
-    refuse(plan, "schedule", fmt::format("{} runs one chunk per stage, but vpp is {}", name, plan.vpp),
+    refuse(plan, "schedule",
+           fmt::format("{} runs one chunk per stage, but vpp is {}", name, plan.vpp),
            "use schedule interleaved, or vpp 1");
   }
   if (interleaved && plan.grad_accum % plan.pp != 0) {
-    refuse(plan, "grad_accum",
-           fmt::format("interleaved runs micro-batches in rounds of pp = {}, but there are {}",
-                       plan.pp, plan.grad_accum),
-           fmt::format("use {} micro-batches",
-                       to_string(multiples_around(plan.grad_accum, plan.pp))));
+    refuse(
+        plan, "grad_accum",
+        fmt::format("interleaved runs micro-batches in rounds of pp = {}, but there are {}",
+                    plan.pp, plan.grad_accum),
+        fmt::format("use {} micro-batches", to_string(multiples_around(plan.grad_accum, plan.pp))));
   }
 }
 
@@ -180,11 +181,11 @@ void refuse_batch(const Plan& plan, BatchStep step) {
     hint += fmt::format("{} ({} {}) or ", *near.below, follows, *near.below / unit);
   }
   hint += fmt::format("{} ({} {})", near.above, follows, near.above / unit);
-  refuse(plan, "global_batch",
-         fmt::format("{} is not a multiple of {} x dp = {} x {} = {}: {} % {} = {}",
-                     plan.global_batch, known, value, plan.dp, unit, plan.global_batch, unit,
-                     plan.global_batch % unit),
-         hint);
+  refuse(
+      plan, "global_batch",
+      fmt::format("{} is not a multiple of {} x dp = {} x {} = {}: {} % {} = {}", plan.global_batch,
+                  known, value, plan.dp, unit, plan.global_batch, unit, plan.global_batch % unit),
+      hint);
 }
 
 void validate(const Plan& plan, const model::ModelConfig& config, const Profile& profile) {

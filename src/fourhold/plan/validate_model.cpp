@@ -19,7 +19,8 @@ struct Width {
   std::int64_t size = 0;
 };
 
-// Widths that tp splits, in the order of the layers' kinds. The vocabulary is not one: it is padded.
+// Widths that tp splits, in the order of the layers' kinds. The vocabulary is not one: it is
+// padded.
 std::vector<Width> split_widths(const model::ModelConfig& config) {
   std::vector<Width> widths;
   for (const model::LayerKind& kind : config.kinds) {
@@ -80,7 +81,8 @@ void check_tensor(const Plan& plan, const model::ModelConfig& config) {
     }
   }
   if (const Width* width = first_undivided(widths, plan.tp)) {
-    refuse(plan, "tp", fmt::format("{} does not divide the {} {}", plan.tp, width->name, width->size),
+    refuse(plan, "tp",
+           fmt::format("{} does not divide the {} {}", plan.tp, width->name, width->size),
            tensor_hint(degrees, widths));
   }
 }
@@ -140,10 +142,11 @@ void check_sequence(const Plan& plan, const model::ModelConfig& config) {
   const std::int64_t local = plan.seq / plan.cp;
   if (plan.sp && local % plan.tp != 0) {
     const std::int64_t unit = std::lcm(plan.cp > 1 ? pieces : 1, plan.tp * plan.cp);
-    refuse(plan, "seq",
-           fmt::format("sequence parallelism splits seq / cp = {} tokens over tp = {}: {} % {} = {}",
-                       local, plan.tp, local, plan.tp, local % plan.tp),
-           fmt::format("use seq {}, or sp false", to_string(multiples_around(plan.seq, unit))));
+    refuse(
+        plan, "seq",
+        fmt::format("sequence parallelism splits seq / cp = {} tokens over tp = {}: {} % {} = {}",
+                    local, plan.tp, local, plan.tp, local % plan.tp),
+        fmt::format("use seq {}, or sp false", to_string(multiples_around(plan.seq, unit))));
   }
 }
 

@@ -43,7 +43,7 @@ Bytes sum_state(const ledger::Ledger& ledger, Category category) {
 Bytes sum_gradients(const ledger::Ledger& ledger) {
   Bytes sum;
   for (const ledger::Entry& entry : ledger.entries) {
-    if (entry.category == Category::gradient && entry.key.variant != "whole") {
+    if (entry.category == Category::gradient && entry.key.role == ledger::Role::gradient) {
       sum += entry.bytes * entry.copies;
     }
   }

@@ -2,36 +2,14 @@
 
 #include <string>
 
+#include "fourhold/predict/entry_names.h"
+
 namespace fourhold::predict {
 namespace {
 
 using ledger::Category;
 using ledger::Entry;
 using ledger::Role;
-
-Dims dims_of(const model::Shape& shape) {
-  Dims dims;
-  for (const model::Extent& extent : shape) dims.push_back(extent.size);
-  return dims;
-}
-
-std::string_view variant_text(model::Variant variant) {
-  switch (variant) {
-    case model::Variant::gathered:
-      return "gathered";
-    case model::Variant::partial:
-      return "partial";
-    case model::Variant::lora_a:
-      return "lora_a";
-    case model::Variant::lora_b:
-      return "lora_b";
-    case model::Variant::sum:
-      return "sum";
-    case model::Variant::plain:
-      break;
-  }
-  return "";
-}
 
 class Builder {
  public:
@@ -153,7 +131,8 @@ class Builder {
 
   void whole_gradient(const plan::LocalParameter& parameter, const ParameterState& own,
                       const Birth& birth) {
-    Entry& entry = add(to_string(parameter.use.parameter.name), "whole", Role::gradient);
+    Entry& entry = add(to_string(parameter.use.parameter.name),
+                       variant_text(parameter.use.variant), Role::whole_gradient);
     entry.shape = dims_of(parameter.shape);
     entry.dtype = input_.walk.program->recipe.block_gradient;
     entry.bytes = Bytes(own.block_gradient_bytes);

@@ -12,20 +12,26 @@ using ledger::Category;
 using ledger::Place;
 using ledger::Role;
 
-// Elements of a parameter that this rank's optimizer updates: its slice where state is sharded.
+// Elements of a trained parameter that this rank's optimizer updates: its slice of the state.
 std::int64_t updated_elements(const ParameterState& state, std::int64_t elements) {
-  if (state.gradient.elements == 0) return 0;
   for (const ResidentTensor& tensor : state.resident) {
     if (tensor.role == Role::master || tensor.role == Role::moment1) return tensor.elements;
   }
   return elements;
 }
 
-TiedCopy tied_copy(const plan::Program& program) {
-  const bool has_embedding =
-      std::any_of(program.chunks.begin(), program.chunks.end(),
-                  [](const plan::Chunk& chunk) { return chunk.embedding; });
-  return has_embedding ? TiedCopy::shares_embedding : TiedCopy::own_copy;
+TiedCopy tied_copy(const plan::Program& program, const plan::ProgramBlocks& blocks) {
+  bool has_embedding = false;
+  bool has_head = false;
+  for (const plan::Chunk& chunk : program.chunks) {
+    has_embedding = has_embedding || chunk.embedding;
+    has_head = has_head || chunk.head;
+  }
+  const plan::ProgramBlock& head = blocks.blocks[static_cast<std::size_t>(blocks.head)];
+  const bool tied = std::any_of(
+      head.sharded.parameters.begin(), head.sharded.parameters.end(),
+      [](const plan::LocalParameter& parameter) { return parameter.use.of_embedding; });
+  return tied && has_embedding && has_head ? TiedCopy::shares_embedding : TiedCopy::own_copy;
 }
 
 }  // namespace
@@ -35,7 +41,7 @@ StageModel::StageModel(const model::ModelConfig& config, const plan::ProgramBloc
                        const plan::Profile& profile, std::int64_t stage)
     : blocks_(blocks),
       program_(plan::lower(config, blocks, plan, profile, stage, plan::ProgramKind::train_step)) {
-  const TiedCopy tied = tied_copy(program_);
+  const TiedCopy tied = tied_copy(program_, blocks);
   states_.reserve(blocks.blocks.size());
   peaks_.reserve(blocks.blocks.size());
   for (std::size_t i = 0; i < blocks.blocks.size(); ++i) {
@@ -89,7 +95,9 @@ void StageModel::sum_totals() {
       block_elements += elements;
       if (state.parameters[p].elsewhere) continue;
       add(totals_.parameters, elements);
-      add(totals_.updated, updated_elements(state.parameters[p], elements));
+      if (blocks_.blocks[i].sharded.parameters[p].use.trainable) {
+        add(totals_.updated, updated_elements(state.parameters[p], elements));
+      }
     }
     totals_.largest_block_bytes =
         std::max(totals_.largest_block_bytes, bytes_of(block_elements, program_.recipe.gathered));

@@ -10,11 +10,6 @@ using ledger::Place;
 using ledger::Role;
 using plan::Offload;
 
-// Values per block of the 4-bit format, and of its second quantisation (Dettmers 2023, arXiv
-// 2305.14314, sec. 3): one 8-bit constant per 64 values, one fp32 per 256 of those.
-constexpr std::int64_t kNf4Block = 64;
-constexpr std::int64_t kNf4ScaleBlock = 256;
-
 struct Slices {
   std::int64_t group = 1;
   int zero = 0;
@@ -33,12 +28,12 @@ bool offloads(const plan::Plan& plan, Offload from) {
   return static_cast<int>(plan.offload) >= static_cast<int>(from);
 }
 
-void add_quantised_weight(ParameterState& state, std::int64_t elements, Place place) {
-  state.resident.push_back({Role::value, Category::weight, place, DType::nf4, elements});
-  const std::int64_t scales = ceil_divide(elements, kNf4Block);
-  state.resident.push_back({Role::scale, Category::weight, place, DType::uint8, scales});
-  state.resident.push_back(
-      {Role::scale, Category::weight, place, DType::fp32, ceil_divide(scales, kNf4ScaleBlock)});
+void add_frozen_weight(ParameterState& state, const plan::StateTensor& weight, Place place) {
+  state.resident.push_back({Role::value, Category::weight, place, weight.dtype, weight.elements});
+  if (weight.scale_elements > 0) {
+    state.resident.push_back(
+        {Role::scale, Category::weight, place, DType::fp32, weight.scale_elements});
+  }
 }
 
 void add_master(ParameterState& state, const plan::Recipe& recipe, std::int64_t elements,
@@ -64,14 +59,7 @@ void add_moments(ParameterState& state, const plan::Recipe& recipe,
   }
 }
 
-bool is_quantised(const plan::LocalParameter& parameter, const plan::Plan& plan,
-                  model::Block block) {
-  return plan.tuning == plan::Tuning::qlora && block == model::Block::layer &&
-         parameter.use.variant == model::Variant::plain &&
-         parameter.use.parameter.role == model::ParameterRole::matrix;
-}
-
-ParameterState parameter_state(const plan::LocalParameter& parameter, model::Block block,
+ParameterState parameter_state(const plan::LocalParameter& parameter,
                                const plan::Program& program) {
   const plan::Plan& plan = program.plan;
   const plan::Recipe& recipe = program.recipe;
@@ -80,17 +68,20 @@ ParameterState parameter_state(const plan::LocalParameter& parameter, model::Blo
   ParameterState state;
 
   const Place weight_place = offloads(plan, Offload::all) ? Place::host : Place::device;
-  const bool quantised = is_quantised(parameter, plan, block);
-  if (quantised) {
-    add_quantised_weight(state, slices.of(elements, 3), weight_place);
-  } else {
-    const DType dtype = parameter.use.trainable ? recipe.weight : recipe.gathered;
+  const std::int64_t stored = slices.of(elements, 3);
+  if (parameter.use.trainable) {
     state.resident.push_back(
-        {Role::value, Category::weight, weight_place, dtype, slices.of(elements, 3)});
+        {Role::value, Category::weight, weight_place, recipe.weight, stored});
+  } else {
+    add_frozen_weight(state, plan::frozen_weight(recipe, parameter.use.parameter, stored),
+                      weight_place);
   }
   if (program.motion.gathers_blocks) {
-    // A 4-bit weight travels as it is stored and is widened inside the GEMM.
-    state.gathered_bytes = bytes_of(elements, quantised ? DType::nf4 : recipe.gathered);
+    // A quantised weight travels as it is stored and is widened inside the GEMM.
+    const DType form = parameter.use.trainable
+                           ? recipe.gathered
+                           : plan::frozen_weight(recipe, parameter.use.parameter, elements).dtype;
+    state.gathered_bytes = bytes_of(elements, form);
   }
   if (!parameter.use.trainable) return state;
 
@@ -110,6 +101,16 @@ ParameterState parameter_state(const plan::LocalParameter& parameter, model::Blo
   return state;
 }
 
+// One table, gathered and reduced by both blocks: the embedding holds it, the head makes its gradient.
+void share_embedding(const plan::LocalParameter& parameter, ParameterState& state) {
+  if (parameter.use.of_embedding) {
+    state.elsewhere = true;
+    state.resident.clear();
+  } else if (parameter.use.parameter.name == model::TensorName::token_embedding) {
+    state.gradient.elements = 0;
+  }
+}
+
 void add(BlockState& total, const ParameterState& state) {
   for (const ResidentTensor& tensor : state.resident) {
     (tensor.place == Place::device ? total.resident_bytes : total.host_bytes) += tensor.bytes();
@@ -127,13 +128,8 @@ BlockState block_state(const plan::ProgramBlock& block, const plan::Program& pro
   BlockState total;
   total.parameters.reserve(block.sharded.parameters.size());
   for (const plan::LocalParameter& parameter : block.sharded.parameters) {
-    ParameterState state = parameter_state(parameter, block.sharded.operations.block, program);
-    if (parameter.use.of_embedding && tied == TiedCopy::shares_embedding) {
-      // Gathered and reduced for this block all the same; the storage is the embedding's.
-      state.elsewhere = true;
-      state.resident.clear();
-      state.gradient.elements = 0;
-    }
+    ParameterState state = parameter_state(parameter, program);
+    if (tied == TiedCopy::shares_embedding) share_embedding(parameter, state);
     add(total, state);
     total.parameters.push_back(state);
   }

@@ -26,7 +26,8 @@ struct ParameterState {
   ResidentTensor gradient;                    // elements 0 if frozen
   std::int64_t gathered_bytes = 0;         // whole, in the form in which it is used
   std::int64_t block_gradient_bytes = 0;   // whole, before it is reduced to its owners
-  bool elsewhere = false;  // a tied head on the stage of its embedding: nothing of its own
+  bool elsewhere = false;  // a tied head on the stage of its embedding: only the gradient is booked
+                           // here, because backward writes it here first
 };
 
 struct BlockState {
@@ -38,6 +39,7 @@ struct BlockState {
   std::int64_t host_bytes = 0;
 };
 
+// Whether this stage holds both ends of a tied embedding, as one tensor.
 enum class TiedCopy : std::uint8_t { shares_embedding, own_copy };
 
 // ZeRO (arXiv 1910.02054, sec. 5): stage 1 splits master and moments over the group of n = dp x cp

@@ -28,16 +28,17 @@ std::vector<int> Table::widths(int available) const {
     for (const auto& row : rows_) widths[i] = std::max(widths[i], columns_of(row[i]));
   }
   const int gaps = kGap * (static_cast<int>(columns_.size()) - 1);
-  int excess = std::accumulate(widths.begin(), widths.end(), gaps) - available;
-  // What wraps gives way first, then what is cut; the last column before the first.
-  for (const WhenTight kind : {WhenTight::wrap, WhenTight::cut}) {
-    for (std::size_t i = columns_.size(); i-- > 0 && excess > 0;) {
-      if (columns_[i].when_tight != kind) continue;
-      const int least = std::min(widths[i], std::max(kLeastWidth, columns_of(columns_[i].title)));
-      const int taken = std::min(excess, widths[i] - least);
-      widths[i] -= taken;
-      excess -= taken;
+  // The widest of the columns that may give way does, column by column of the screen.
+  for (int excess = std::accumulate(widths.begin(), widths.end(), gaps) - available; excess > 0;
+       --excess) {
+    int* widest = nullptr;
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+      const int least = std::max(kLeastWidth, columns_of(columns_[i].title));
+      if (columns_[i].when_tight == WhenTight::keep || widths[i] <= least) continue;
+      if (widest == nullptr || widths[i] >= *widest) widest = &widths[i];
     }
+    if (widest == nullptr) break;
+    --*widest;
   }
   return widths;
 }

@@ -13,7 +13,7 @@ namespace fourhold::report {
 enum class Align : std::uint8_t { left, right };
 
 // What a column does when the table is too wide: keeps its width, cuts its cells in the middle, or
-// breaks them into lines.
+// breaks them into lines. The widest column gives way first.
 enum class WhenTight : std::uint8_t { keep, cut, wrap };
 
 struct Column {

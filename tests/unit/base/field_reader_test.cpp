@@ -50,8 +50,7 @@ TEST(FieldReader, NullIsAbsent) {
 TEST(FieldReader, ErrorsNameTheWholePath) {
   FieldReader fields = reader(R"({"inner": {"size": "big", "list": [1, "x"]}})", "outer");
   FieldReader inner = *fields.object("inner");
-  EXPECT_EQ(refusal([&] { static_cast<void>(inner.integer("size")); }).where(),
-            "outer.inner.size");
+  EXPECT_EQ(refusal([&] { static_cast<void>(inner.integer("size")); }).where(), "outer.inner.size");
   EXPECT_EQ(refusal([&] { static_cast<void>(inner.integers("list")); }).where(),
             "outer.inner.list[1]");
 }
@@ -82,13 +81,17 @@ TEST(FieldReader, OutOfRangeNamesTheNearestValidValue) {
   const Error low = refusal([&] { static_cast<void>(fields.integer("low", {1, 64})); });
   EXPECT_STREQ(low.what(), "is 0; it must be from 1 to 64");
   EXPECT_EQ(low.hint(), "the nearest valid value is 1");
-  EXPECT_EQ(refusal([&] { static_cast<void>(fields.integer("high", {1, 64})); }).hint(),
+  EXPECT_EQ(refusal([&] {
+              static_cast<void>(fields.integer("high", {1, 64}));
+            }).hint(),
             "the nearest valid value is 64");
   EXPECT_STREQ(refusal([&] { static_cast<void>(fields.integer("low", {.least = 1})); }).what(),
                "is 0; it must be at least 1");
   EXPECT_STREQ(refusal([&] { static_cast<void>(fields.integer("high", {.most = 9})); }).what(),
                "is 99; it must be at most 9");
-  EXPECT_STREQ(refusal([&] { static_cast<void>(fields.number("p", {0, 1})); }).what(),
+  EXPECT_STREQ(refusal([&] {
+                 static_cast<void>(fields.number("p", {0, 1}));
+               }).what(),
                "is 1.5; it must be from 0 to 1");
   EXPECT_STREQ(refusal([&] { static_cast<void>(fields.number("inf")); }).what(),
                "is inf; it must be finite");

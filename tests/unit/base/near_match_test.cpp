@@ -9,8 +9,8 @@
 namespace fourhold {
 namespace {
 
-const std::vector<std::string_view> kNames{"llama-3.1-8b", "llama-3.1-70b", "llama-3.2-1b", "gpt2",
-                                           "gpt2-xl", "mixtral-8x7b"};
+const std::vector<std::string_view> kNames{"llama-3.1-8b", "llama-3.1-70b", "llama-3.2-1b",
+                                           "gpt2",         "gpt2-xl",       "mixtral-8x7b"};
 
 TEST(NearMatch, ATypoFindsItsName) {
   EXPECT_EQ(near_matches("mixtrall-8x7b", kNames), std::vector<std::string>{"mixtral-8x7b"});

@@ -47,5 +47,22 @@ TEST(Key, KeysAreOrderedByTextsBeforeNumbers) {
             (Key{.block = "layer", .name = "q_weight", .layer = 10}));
 }
 
+TEST(Key, EveryFieldTakesPartInTheOrder) {
+  const Key key{.block = "layer", .name = "q", .variant = "a", .layer = 1, .micro_batch = 1};
+  EXPECT_TRUE((key <=> key) == 0);
+  Key later = key;
+  later.variant = "b";
+  EXPECT_LT(key, later);
+  later = key;
+  later.layer = 2;
+  EXPECT_LT(key, later);
+  later = key;
+  later.micro_batch = 2;
+  EXPECT_LT(key, later);
+  later = key;
+  later.role = Role::gradient;
+  EXPECT_LT(key, later);
+}
+
 }  // namespace
 }  // namespace fourhold::ledger

@@ -108,7 +108,7 @@ TEST(LedgerJson, AnEntryWithoutValuesIsRead) {
 }
 
 TEST(LedgerJson, FaultsOfTheWholeAreNamed) {
-  EXPECT_EQ(fault_of("[]"), "a.json | must be an object, not an array | ");
+  EXPECT_EQ(fault_of("[]"), "a.json | must be an object, not an array | write an object there");
   EXPECT_EQ(fault_of(with("ledger/1", "ledger/2")),
             "a.json: schema | 'fourhold.ledger/2' is not a ledger this version reads | "
             "it must be 'fourhold.ledger/1'");
@@ -145,7 +145,7 @@ TEST(LedgerJson, FaultsOfAnEntryNameItsPath) {
             "a.json: entries[0].shape: size | a product of sizes leaves the 64-bit range | "
             "use smaller dimensions");
   EXPECT_EQ(fault_of(with("\"bytes\": 12", "\"bytes\": 1.5")),
-            "a.json: entries[0].bytes | must be an integer, not 1.5 | ");
+            "a.json: entries[0].bytes | must be an integer, not 1.5 | write a whole number there");
   EXPECT_EQ(fault_of(with("\"bytes\": 12", "\"bytes\": 9223372036854775807")),
             "a.json: entries[0].bytes: size | a product of sizes leaves the 64-bit range | "
             "use smaller dimensions");

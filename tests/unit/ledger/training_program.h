@@ -1,6 +1,8 @@
 // Lifetimes shaped like those of a training step, with random sizes: what placements are judged on.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <random>
 #include <vector>
@@ -93,6 +95,37 @@ inline std::vector<Entry> gathered_and_recomputed(std::int64_t layers, SizeSourc
     }
     for (std::int64_t i = 0; i < 2 * kOperations; ++i, ++step) transient(1 << 20);
     entries[inputs[layer]].last_step = step - 1;
+  }
+  return entries;
+}
+
+// The first of `stages` pipeline stages under one-forward-one-backward: at most `stages`
+// micro-batches in flight, freed in the order they came, each in reverse.
+inline std::vector<Entry> pipelined(std::int64_t saved, std::int64_t stages,
+                                    std::int64_t micro_batches, SizeSource& sizes) {
+  std::vector<Entry> entries;
+  std::vector<std::int64_t> saved_bytes;
+  for (std::int64_t i = 0; i < saved; ++i) saved_bytes.push_back(sizes.between(1, 1 << 20));
+  std::vector<std::vector<std::size_t>> in_flight;  // by micro-batch
+  std::int64_t step = 0;
+  const auto forward = [&] {
+    in_flight.emplace_back();
+    for (std::size_t i = 0; i < saved_bytes.size(); ++i, ++step) {
+      in_flight.back().push_back(entries.size());
+      entries.push_back(alive(saved_bytes[i], step, step));
+      if (i % 3 == 0) entries.push_back(alive(sizes.between(1, 1 << 21), step, step + 1));
+    }
+  };
+  const auto backward = [&](std::size_t micro_batch) {
+    for (std::size_t i = saved_bytes.size(); i-- > 0; ++step) {
+      entries[in_flight[micro_batch][i]].last_step = step;
+      if (i % 2 == 0) entries.push_back(alive(saved_bytes[i], step, step + sizes.between(0, 2)));
+    }
+  };
+  while (static_cast<std::int64_t>(in_flight.size()) < std::min(stages, micro_batches)) forward();
+  for (std::int64_t done = 0; done < micro_batches; ++done) {
+    backward(static_cast<std::size_t>(done));
+    if (static_cast<std::int64_t>(in_flight.size()) < micro_batches) forward();
   }
   return entries;
 }

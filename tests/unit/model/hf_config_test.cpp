@@ -1,5 +1,5 @@
-// The rules that hold for every family. The cases follow reports of real tools going wrong; each names
-// its report.
+// The rules that hold for every family. The cases follow reports of real tools going wrong; each
+// names its report.
 #include "fourhold/model/hf_config.h"
 
 #include <gtest/gtest.h>
@@ -45,8 +45,9 @@ TEST(HfConfig, HeadsThatDoNotDivideHiddenNeedAHeadDim) {
       R"({"model_type": "llama", "hidden_size": 100, "num_attention_heads": 3,
           "intermediate_size": 256, "num_hidden_layers": 2, "vocab_size": 1000})");
   EXPECT_EQ(error.where(), "config.json: hidden_size");
-  EXPECT_STREQ(error.what(),
-               "hidden_size 100 is not a multiple of num_attention_heads 3, and head_dim is absent");
+  EXPECT_STREQ(
+      error.what(),
+      "hidden_size 100 is not a multiple of num_attention_heads 3, and head_dim is absent");
   EXPECT_NE(error.hint().find("2 heads"), std::string::npos);
   EXPECT_GT(total(R"({"model_type": "llama", "hidden_size": 100, "num_attention_heads": 3,
                       "head_dim": 32, "intermediate_size": 256, "num_hidden_layers": 2,
@@ -57,6 +58,7 @@ TEST(HfConfig, HeadsThatDoNotDivideHiddenNeedAHeadDim) {
 TEST(HfConfig, KvHeadsMustDivideHeads) {
   const Error error = refused_config(llama2(R"("num_key_value_heads": 5, )"));
   EXPECT_EQ(error.where(), "config.json: num_key_value_heads");
+  EXPECT_STREQ(error.what(), "5 KV heads do not divide num_attention_heads 32");
   EXPECT_EQ(error.hint(), "the nearest valid value is 4");
 }
 
@@ -171,13 +173,12 @@ TEST(HfConfig, OtherKindsOfModelsAreNamedAndRefused) {
     const char* model_type;
     const char* kind;
   };
-  for (const Case& other : {Case{"nemotron_h", "Mamba"}, Case{"mamba2", "state-space"},
-                            Case{"jamba", "Mamba"}, Case{"bamba", "Mamba"},
-                            Case{"falcon_h1", "Mamba"}, Case{"zamba2", "Mamba"},
-                            Case{"rwkv", "recurrent"}, Case{"t5", "encoder-decoder"},
-                            Case{"bart", "encoder-decoder"}, Case{"bert", "encoder"},
-                            Case{"qwen3_next", "linear attention"},
-                            Case{"minimax", "linear attention"}}) {
+  for (const Case& other :
+       {Case{"nemotron_h", "Mamba"}, Case{"mamba2", "state-space"}, Case{"jamba", "Mamba"},
+        Case{"bamba", "Mamba"}, Case{"falcon_h1", "Mamba"}, Case{"zamba2", "Mamba"},
+        Case{"rwkv", "recurrent"}, Case{"t5", "encoder-decoder"}, Case{"bart", "encoder-decoder"},
+        Case{"bert", "encoder"}, Case{"qwen3_next", "linear attention"},
+        Case{"minimax", "linear attention"}}) {
     const Error error =
         refused_config(std::string(R"({"model_type": ")") + other.model_type + "\"}");
     EXPECT_EQ(error.where(), "config.json: model_type");

@@ -56,9 +56,9 @@ TEST(HfReading, DropoutsAreReadUnderTheNamesOfEachFamily) {
 
 TEST(HfReading, TheLongestSequenceIsKept) {
   EXPECT_EQ(read_config(R"({"model_type": "gpt2"})").max_positions, 1024);
-  EXPECT_EQ(read_config(R"({"model_type": "llama", "max_position_embeddings": 131072})")
-                .max_positions,
-            131'072);
+  EXPECT_EQ(
+      read_config(R"({"model_type": "llama", "max_position_embeddings": 131072})").max_positions,
+      131'072);
   EXPECT_EQ(read_config(R"({"model_type": "bloom", "n_embed": 64, "n_layer": 1, "n_head": 1})")
                 .max_positions,
             0);

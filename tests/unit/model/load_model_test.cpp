@@ -91,10 +91,10 @@ TEST_F(LoadModel, APathThatDoesNotExistSaysSo) {
 }
 
 TEST_F(LoadModel, AFailedDownloadIsRecognised) {
-  EXPECT_NE(std::string(refused(write("a.json", "version https://git-lfs.github.com/spec/v1\n"))
-                            .what())
-                .find("Git LFS pointer"),
-            std::string::npos);
+  EXPECT_NE(
+      std::string(refused(write("a.json", "version https://git-lfs.github.com/spec/v1\n")).what())
+          .find("Git LFS pointer"),
+      std::string::npos);
   EXPECT_NE(std::string(refused(write("b.json", "\n<!DOCTYPE html>")).what()).find("web page"),
             std::string::npos);
 }

@@ -10,7 +10,8 @@ namespace {
 
 TEST(Names, EveryNameHasASpellingOfItsOwn) {
   std::set<std::string_view> spellings;
-  for (int i = 0; i < kTensorNameCount; ++i) spellings.insert(to_string(static_cast<TensorName>(i)));
+  for (int i = 0; i < kTensorNameCount; ++i)
+    spellings.insert(to_string(static_cast<TensorName>(i)));
   EXPECT_EQ(spellings.size(), static_cast<std::size_t>(kTensorNameCount));
 }
 

@@ -44,8 +44,8 @@ std::vector<std::string> names(const std::vector<Parameter>& parameters) {
 TEST(Parameters, APlainLayerHasTwoNormsFourProjectionsAndTwoMatrices) {
   const ModelConfig config = tiny();
   EXPECT_EQ(names(layer_parameters(config, config.kinds[0])),
-            (std::vector<std::string>{"norm1_weight", "q_weight", "k_weight", "v_weight", "o_weight",
-                                      "norm2_weight", "up_weight", "down_weight"}));
+            (std::vector<std::string>{"norm1_weight", "q_weight", "k_weight", "v_weight",
+                                      "o_weight", "norm2_weight", "up_weight", "down_weight"}));
   // 8 + 12*8 + 2 * 6*8 + 8*12 + 8 + 2 * 16*8
   std::int64_t elements = 0;
   for (const Parameter& p : layer_parameters(config, config.kinds[0])) elements += p.elements();

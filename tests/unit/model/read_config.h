@@ -14,7 +14,9 @@
 
 namespace fourhold::model {
 
-inline ModelConfig read_config(std::string_view text) { return read_hf_config(text, "config.json"); }
+inline ModelConfig read_config(std::string_view text) {
+  return read_hf_config(text, "config.json");
+}
 inline std::int64_t total(const ModelConfig& config) { return count_parameters(config).total; }
 inline std::int64_t total(std::string_view text) { return total(read_config(text)); }
 

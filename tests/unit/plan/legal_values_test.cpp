@@ -33,7 +33,8 @@ TEST(LegalValues, ListsReadAsASentence) {
 
 TEST(LegalValues, LongListsAreCut) {
   // 2^10 x 3^2 has 11 x 3 = 33 divisors; the first 16 are 1 to 48 in this order.
-  EXPECT_EQ(list_text(divisors(9216)), "1, 2, 3, 4, 6, 8, 9, 12, 16, 18, 24, 32, 36, 48, 64, 72 ...");
+  EXPECT_EQ(list_text(divisors(9216)),
+            "1, 2, 3, 4, 6, 8, 9, 12, 16, 18, 24, 32, 36, 48, 64, 72 ...");
 }
 
 TEST(LegalValues, AProductStopsAtTheLargestNumber) {

@@ -70,9 +70,9 @@ TEST(Mesh, ATiedEmbeddingJoinsTheFirstAndTheLastStage) {
 TEST(Mesh, EveryAxisPartitionsTheWorldIntoAscendingGroupsOfItsSize) {
   for (const Plan& plan : {plan_of(1, 1, 1, 1), plan_of(4, 2, 6, 3, 4), plan_of(6, 1, 4, 2, 2),
                            plan_of(2, 3, 2, 1, 6), plan_of(3, 2, 4, 4, 8)}) {
-    for (const Axis axis : {Axis::tp, Axis::cp, Axis::dp, Axis::pp, Axis::ep, Axis::sharding,
-                            Axis::expert_sharding, Axis::kv_replicas, Axis::embedding,
-                            Axis::world}) {
+    for (const Axis axis :
+         {Axis::tp, Axis::cp, Axis::dp, Axis::pp, Axis::ep, Axis::sharding, Axis::expert_sharding,
+          Axis::kv_replicas, Axis::embedding, Axis::world}) {
       std::vector<int> seen(static_cast<std::size_t>(plan.devices()), 0);
       for (std::int64_t rank = 0; rank < plan.devices(); ++rank) {
         const Ranks group = group_of(plan, axis, rank, 2);

@@ -66,13 +66,13 @@ TEST(EnumNames, EveryEnumOfAFieldHasOneNameForEachValue) {
   expect_names<GradientLifetime>(static_cast<std::size_t>(GradientLifetime::backward_to_step) + 1);
   expect_names<Startup>(static_cast<std::size_t>(Startup::full_fp32_copy) + 1);
   expect_names<WeightStorage>(static_cast<std::size_t>(WeightStorage::fp32_only) + 1);
-  expect_names<DummyWeightGradients>(
-      static_cast<std::size_t>(DummyWeightGradients::one_per_shape) + 1);
+  expect_names<DummyWeightGradients>(static_cast<std::size_t>(DummyWeightGradients::one_per_shape) +
+                                     1);
   expect_names<model::AttentionSaving>(
       static_cast<std::size_t>(model::AttentionSaving::unfused_wide) + 1);
   expect_names<model::NormSaving>(static_cast<std::size_t>(model::NormSaving::wide) + 1);
-  expect_names<model::ActivationSaving>(
-      static_cast<std::size_t>(model::ActivationSaving::unfused) + 1);
+  expect_names<model::ActivationSaving>(static_cast<std::size_t>(model::ActivationSaving::unfused) +
+                                        1);
   expect_names<model::LossSaving>(static_cast<std::size_t>(model::LossSaving::eager_held) + 1);
   expect_names<model::ExpertScaling>(
       static_cast<std::size_t>(model::ExpertScaling::inside_activation) + 1);

@@ -65,8 +65,7 @@ TEST(PlanRequest, LayersThatDoNotDivideGetTheUnevenLayout) {
 }
 
 TEST(PlanRequest, AnyTwoOfTheBatchGiveTheThird) {
-  const Plan accumulated =
-      completed({.dp = 4, .micro_batch = 2, .global_batch = 64, .seq = 128});
+  const Plan accumulated = completed({.dp = 4, .micro_batch = 2, .global_batch = 64, .seq = 128});
   EXPECT_EQ(accumulated.grad_accum, 8);  // 64 / (2 x 4)
   const Plan micro = completed({.dp = 4, .grad_accum = 4, .global_batch = 64, .seq = 128});
   EXPECT_EQ(micro.micro_batch, 4);  // 64 / (4 x 4)
@@ -78,17 +77,12 @@ TEST(PlanRequest, AnyTwoOfTheBatchGiveTheThird) {
 TEST(PlanRequest, ABatchThatDoesNotMultiplyOutOffersTheNearestTwo) {
   const Fault fault = refusal({.dp = 7, .micro_batch = 2, .global_batch = 256, .seq = 128});
   EXPECT_EQ(fault.where, "global_batch");
-  EXPECT_EQ(fault.hint,
-            "the nearest legal batches are 252 (grad_accum 18) or 266 (grad_accum 19)");
+  EXPECT_EQ(fault.hint, "the nearest legal batches are 252 (grad_accum 18) or 266 (grad_accum 19)");
   EXPECT_EQ(refusal({.dp = 7, .grad_accum = 2, .global_batch = 10, .seq = 128}).hint,
             "the nearest legal batches are 14 (micro_batch 1)");
-  EXPECT_EQ(refusal({.dp = 2,
-                     .micro_batch = 2,
-                     .grad_accum = 2,
-                     .global_batch = 12,
-                     .seq = 128})
-                .hint,
-            "use global_batch 8, or grad_accum 3");
+  EXPECT_EQ(
+      refusal({.dp = 2, .micro_batch = 2, .grad_accum = 2, .global_batch = 12, .seq = 128}).hint,
+      "use global_batch 8, or grad_accum 3");
 }
 
 TEST(PlanRequest, ACountThatIsNoMultipleOffersTheNearestTwo) {
@@ -142,10 +136,8 @@ TEST(PlanRequest, WhatValidateRefusesIsRefused) {
 TEST(PlanRequest, WhatIsNotGivenIsOpen) {
   const OpenChoices all = open_choices({.pp = 2, .seq = 128});
   EXPECT_TRUE(all.zero && all.recompute && all.micro_batch && all.offload && all.vpp);
-  const OpenChoices none = open_choices({.zero = 0,
-                                         .micro_batch = 1,
-                                         .recompute = RecomputePolicy{},
-                                         .offload = Offload::none});
+  const OpenChoices none = open_choices(
+      {.zero = 0, .micro_batch = 1, .recompute = RecomputePolicy{}, .offload = Offload::none});
   EXPECT_FALSE(none.any());
 }
 
@@ -177,9 +169,8 @@ TEST(PlanRequest, AWholePlanReadAsARequestCompletesToItself) {
 }
 
 TEST(PlanRequest, AnUnknownFieldOfAFileIsRefused) {
-  const Fault fault = fault_of([] {
-    (void)request_from_json(json::parse(R"({"counts": 2})", "part.json"), "part.json");
-  });
+  const Fault fault = fault_of(
+      [] { (void)request_from_json(json::parse(R"({"counts": 2})", "part.json"), "part.json"); });
   EXPECT_EQ(fault.where, "part.json: counts");
   EXPECT_TRUE(contains(fault.hint, "'count'")) << fault.hint;
 }
@@ -210,9 +201,10 @@ TEST(SetField, EveryFieldReadsWhatItsJsonSays) {
   plan.seq = 128;
   plan.layers_per_stage = {8};
   PlanRequest request;
-  for (const auto& [name, value] : to_json(plan).object()) {
-    std::string text = value.is_string() ? value.string()
-                                         : json::write(value, json::Layout::one_line);
+  const json::Value written = to_json(plan);
+  for (const auto& [name, value] : written.object()) {
+    std::string text =
+        value.is_string() ? value.string() : json::write(value, json::Layout::one_line);
     if (value.is_array()) text = "8";
     set_field(request, name, text, name);
   }

@@ -125,10 +125,11 @@ TEST(PlanText, OneLineNamesEverythingThatIsOn) {
   plan.loss_chunk = 512;
   plan.tuning = Tuning::lora;
   plan.lora_rank = 8;
-  EXPECT_EQ(to_string(plan),
-            "tp 8 (sp), pp 4 (layers 11/12/12/11), cp 2, ep 16, dp 128, zero 1, micro-batch 1 x 16, "
-            "global batch 2048, seq 8192, gpipe, recompute full:3, offload optimizer, bf16, adamw, "
-            "fp32 gradients, loss in chunks of 512, lora of rank 8, profile standard");
+  EXPECT_EQ(
+      to_string(plan),
+      "tp 8 (sp), pp 4 (layers 11/12/12/11), cp 2, ep 16, dp 128, zero 1, micro-batch 1 x 16, "
+      "global batch 2048, seq 8192, gpipe, recompute full:3, offload optimizer, bf16, adamw, "
+      "fp32 gradients, loss in chunks of 512, lora of rank 8, profile standard");
 }
 
 Plan parsed(const std::string& text) {
@@ -183,7 +184,7 @@ class RandomField {
         "none", "selective", "selective:norm,activation", "full", "full:7"));
   }
   template <class Enum>
-    requires std::is_enum_v<Enum>
+  requires std::is_enum_v<Enum>
   void operator()(const FieldInfo& /*info*/, Enum& value) const {
     value = static_cast<Enum>(*rc::gen::inRange<std::size_t>(0, kEnumNames<Enum>.size()));
   }
@@ -238,8 +239,7 @@ TEST(PlanJson, AnUnknownNameListsTheLegalOnes) {
 }
 
 TEST(PlanJson, AWrongElementOfAListIsNamedByItsPlace) {
-  const Fault fault =
-      fault_of([] { (void)parsed(R"({"seq": 1, "layers_per_stage": [1, "2"]})"); });
+  const Fault fault = fault_of([] { (void)parsed(R"({"seq": 1, "layers_per_stage": [1, "2"]})"); });
   EXPECT_EQ(fault.where, "plan.json: layers_per_stage[1]");
   EXPECT_EQ(fault_of([] { (void)parsed(R"({"seq": 1, "layers_per_stage": 2})"); }).what,
             "must be an array, not a number");

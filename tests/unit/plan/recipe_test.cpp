@@ -97,8 +97,8 @@ TEST(OptimizerState, EightBitAdamWKeepsOneScalePerBlockOf256) {
   Recipe recipe;
   recipe.optimizer = Optimizer::adamw_8bit;
   const auto state = optimizer_state(recipe, kMatrix, 1200);
-  EXPECT_EQ(state[0].scale_elements, 5);       // ceil(1200 / 256)
-  EXPECT_EQ(bytes_of_state(state), 2440);      // 2 x (1200 + 5 x 4)
+  EXPECT_EQ(state[0].scale_elements, 5);   // ceil(1200 / 256)
+  EXPECT_EQ(bytes_of_state(state), 2440);  // 2 x (1200 + 5 x 4)
 }
 
 TEST(OptimizerState, LionAndSgdKeepOneMoment) {
@@ -115,9 +115,8 @@ TEST(OptimizerState, MuonKeepsOneMomentumForMatricesOfLayersOnly) {
   EXPECT_EQ(optimizer_state(recipe, kMatrix, 10).size(), 1);
   const Parameter norm{TensorName::norm1_weight, {{Dim::hidden, 30}}, ParameterRole::vector};
   EXPECT_EQ(optimizer_state(recipe, norm, 10).size(), 2);
-  const Parameter table{TensorName::token_embedding,
-                        {{Dim::vocab, 50}, {Dim::hidden, 30}},
-                        ParameterRole::embedding};
+  const Parameter table{
+      TensorName::token_embedding, {{Dim::vocab, 50}, {Dim::hidden, 30}}, ParameterRole::embedding};
   EXPECT_EQ(optimizer_state(recipe, table, 10).size(), 2);
   const Parameter head{TensorName::head_weight, {{Dim::vocab, 50}, {Dim::hidden, 30}}};
   EXPECT_EQ(optimizer_state(recipe, head, 10).size(), 2);
@@ -160,8 +159,7 @@ TEST(OptimizerState, AdafactorKeepsAFullSecondMomentOfAVector) {
 }
 
 TEST(OptimizerState, ABufferHasNone) {
-  const Parameter buffer{
-      TensorName::correction_bias, {{Dim::other, 8}}, ParameterRole::buffer};
+  const Parameter buffer{TensorName::correction_bias, {{Dim::other, 8}}, ParameterRole::buffer};
   EXPECT_TRUE(optimizer_state({}, buffer, 8).empty());
 }
 

@@ -92,8 +92,7 @@ TEST(Schedule, EachForwardRunsOnceAndItsBackwardOnceAfterIt) {
           ++backwards[index];
         }
       }
-      EXPECT_EQ(std::count(forwards.begin(), forwards.end(), 1),
-                static_cast<std::ptrdiff_t>(count))
+      EXPECT_EQ(std::count(forwards.begin(), forwards.end(), 1), static_cast<std::ptrdiff_t>(count))
           << name(at);
       EXPECT_EQ(std::count(backwards.begin(), backwards.end(), 1),
                 static_cast<std::ptrdiff_t>(count))
@@ -102,8 +101,8 @@ TEST(Schedule, EachForwardRunsOnceAndItsBackwardOnceAfterIt) {
   }
 }
 
-// Runs all stages side by side: a forward waits for the stage before it in the model, a backward for
-// the one after it. Returns the slots that could not run.
+// Runs all stages side by side: a forward waits for the stage before it in the model, a backward
+// for the one after it. Returns the slots that could not run.
 std::size_t slots_left(const Case& at) {
   const std::int64_t stages = at.pp * at.vpp;  // virtual
   const auto index = [&at](std::int64_t virtual_stage, std::int64_t micro_batch) {
@@ -147,8 +146,9 @@ constexpr Direction kB = Direction::backward;
 
 TEST(Schedule, OneForwardOneBackwardAlternatesAfterItsWarmUp) {
   // p 3, stage 1: one forward ahead.
-  EXPECT_EQ(stage_slots(ScheduleKind::one_f_one_b, 3, 1, 1, 3),
-            (std::vector<Slot>{{kF, 0, 0}, {kF, 0, 1}, {kB, 0, 0}, {kF, 0, 2}, {kB, 0, 1}, {kB, 0, 2}}));
+  EXPECT_EQ(
+      stage_slots(ScheduleKind::one_f_one_b, 3, 1, 1, 3),
+      (std::vector<Slot>{{kF, 0, 0}, {kF, 0, 1}, {kB, 0, 0}, {kF, 0, 2}, {kB, 0, 1}, {kB, 0, 2}}));
 }
 
 TEST(Schedule, GPipeRunsAllForwardsFirstAndAddsGradientsInTheSameOrder) {
@@ -158,9 +158,14 @@ TEST(Schedule, GPipeRunsAllForwardsFirstAndAddsGradientsInTheSameOrder) {
 
 TEST(Schedule, InterleavedTurnsToTheNextChunkAfterARoundOfStages) {
   // p 2, v 2, m 2, last stage: 2 chunks ahead; backwards start with the last chunk.
-  EXPECT_EQ(stage_slots(ScheduleKind::interleaved, 2, 1, 2, 2),
-            (std::vector<Slot>{{kF, 0, 0}, {kF, 0, 1}, {kF, 1, 0}, {kB, 1, 0}, {kF, 1, 1},
-                               {kB, 1, 1}, {kB, 0, 0}, {kB, 0, 1}}));
+  EXPECT_EQ(stage_slots(ScheduleKind::interleaved, 2, 1, 2, 2), (std::vector<Slot>{{kF, 0, 0},
+                                                                                   {kF, 0, 1},
+                                                                                   {kF, 1, 0},
+                                                                                   {kB, 1, 0},
+                                                                                   {kF, 1, 1},
+                                                                                   {kB, 1, 1},
+                                                                                   {kB, 0, 0},
+                                                                                   {kB, 0, 1}}));
 }
 
 TEST(Schedule, TheFirstStageOfAnInterleavedPipelineHoldsMoreThanOneModel) {

@@ -90,8 +90,8 @@ TEST(Validate, TensorParallelThatDoesNotDivideTheHeadsListsWhatDoes) {
 TEST(Validate, TensorParallelMustDivideOrReplicateTheKeyValueHeads) {
   const auto qwen = dense_model({.heads = 28, .kv_heads = 4, .ffn = 2800});
   const Fault seven = refusal([](Plan& plan) { plan.tp = 7; }, qwen);
-  EXPECT_TRUE(contains(seven.what,
-                       "7 neither divides the 4 key-value heads nor is a multiple of them"))
+  EXPECT_TRUE(
+      contains(seven.what, "7 neither divides the 4 key-value heads nor is a multiple of them"))
       << seven.what;
   EXPECT_EQ(seven.hint,
             "tp may be 1, 2 or 4; 28 with each key-value head on several devices; or split the "
@@ -118,13 +118,12 @@ TEST(Validate, TheVocabularyNeedNotDivide) {
 }
 
 TEST(Validate, ExpertParallelMustDivideTheExpertsAndTheirGroup) {
-  const Fault group = refusal([](Plan& plan) { replicas(plan, 24, 16); },
-                              expert_model({.experts = 128}));
+  const Fault group =
+      refusal([](Plan& plan) { replicas(plan, 24, 16); }, expert_model({.experts = 128}));
   EXPECT_EQ(group.where, "ep");
   EXPECT_TRUE(contains(group.what, "16 does not divide dp x cp = 24 x 1 = 24: 24 % 16 = 8"))
       << group.what;
-  EXPECT_EQ(group.hint,
-            "ep must divide the 128 experts and dp x cp = 24: it may be 1, 2, 4 or 8");
+  EXPECT_EQ(group.hint, "ep must divide the 128 experts and dp x cp = 24: it may be 1, 2, 4 or 8");
   const Fault experts =
       refusal([](Plan& plan) { replicas(plan, 16, 8); }, expert_model({.experts = 60}));
   EXPECT_TRUE(contains(experts.what, "8 does not divide the 60 experts: 60 % 8 = 4"))
@@ -161,8 +160,9 @@ TEST(Validate, SequenceParallelSplitsTheTokensOfARankOverTp) {
     plan.cp = 2;
     plan.seq = 1000;  // 500 a rank
   });
-  EXPECT_TRUE(contains(fault.what, "sequence parallelism splits seq / cp = 500 tokens over tp = 8: "
-                                   "500 % 8 = 4"))
+  EXPECT_TRUE(contains(fault.what,
+                       "sequence parallelism splits seq / cp = 500 tokens over tp = 8: "
+                       "500 % 8 = 4"))
       << fault.what;
   EXPECT_EQ(fault.hint, "use seq 992 or 1008, or sp false");  // 62 x 16, 63 x 16
 }
@@ -192,10 +192,9 @@ TEST(Validate, ABatchThatDoesNotMultiplyOutOffersTheNearestTwo) {
     plan.global_batch = 256;
   });
   EXPECT_EQ(fault.where, "global_batch");
-  EXPECT_TRUE(contains(fault.what,
-                       "256 is not a multiple of micro_batch x dp = 2 x 7 = 14: 256 % 14 = 4"));
-  EXPECT_EQ(fault.hint,
-            "the nearest legal batches are 252 (grad_accum 18) or 266 (grad_accum 19)");
+  EXPECT_TRUE(
+      contains(fault.what, "256 is not a multiple of micro_batch x dp = 2 x 7 = 14: 256 % 14 = 4"));
+  EXPECT_EQ(fault.hint, "the nearest legal batches are 252 (grad_accum 18) or 266 (grad_accum 19)");
 }
 
 TEST(Validate, ABatchWithAnotherAccumulationIsNamed) {
@@ -234,7 +233,8 @@ TEST(Validate, InterleavedNeedsAMultipleOfItsStages) {
 TEST(Validate, MoreStagesThanLayersAreRefused) {
   const auto deep = [](Plan& plan) { plan.pp = 9; };
   EXPECT_EQ(refusal(deep).where, "pp");
-  EXPECT_TRUE(contains(refusal(deep).what, "pp x vpp = 9 x 1 = 9 stages are more than the 8 layers"));
+  EXPECT_TRUE(
+      contains(refusal(deep).what, "pp x vpp = 9 x 1 = 9 stages are more than the 8 layers"));
   EXPECT_EQ(refusal(deep).hint, "use pp x vpp of at most 8");
   const auto chunked = [](Plan& plan) {
     plan.pp = 4;

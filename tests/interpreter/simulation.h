@@ -20,10 +20,10 @@ struct Outcome {
   ParameterValues weights;    // after the step
 };
 
-class Run {
+class Simulation {
  public:
   // Lowers the model under the plan. Throws what validate() and lower() throw.
-  Run(const model::ModelConfig& config, const plan::Plan& plan, const plan::Profile& profile);
+  Simulation(const model::ModelConfig& config, const plan::Plan& plan, const plan::Profile& profile);
 
   // Runs one step on these weights. Throws ProgramFault when a step cannot be executed as stated, when
   // ranks wait for each other for ever (saying where each stands), when anything is left over, and
@@ -46,7 +46,8 @@ class Run {
   std::set<plan::Work> left_out_;
 };
 
-// The largest difference of two tensors, relative to the norm of the first, and which.
+// The largest difference of two elements, relative to the norm of the tensor it is in, or to 1e-3 of
+// the norm of all tensors where that is larger (some gradients are zero but for rounding).
 struct Difference {
   double relative = 0;
   std::string where;

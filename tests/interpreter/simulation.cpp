@@ -1,5 +1,6 @@
-#include "tests/interpreter/run.h"
+#include "tests/interpreter/simulation.h"
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 
@@ -60,21 +61,21 @@ class Assembly {
 
 }  // namespace
 
-Run::Run(const model::ModelConfig& config, const plan::Plan& plan, const plan::Profile& profile)
+Simulation::Simulation(const model::ModelConfig& config, const plan::Plan& plan, const plan::Profile& profile)
     : config_(config), plan_(plan), profile_(profile) {
   plan::validate(plan, config, profile);
   blocks_ = plan::lower_blocks(config, plan, profile);
 }
 
-Outcome Run::train_step(const ParameterValues& values) const {
+Outcome Simulation::train_step(const ParameterValues& values) const {
   return run(values, plan::ProgramKind::train_step);
 }
 
-double Run::evaluate(const ParameterValues& values) const {
+double Simulation::evaluate(const ParameterValues& values) const {
   return run(values, plan::ProgramKind::evaluate).loss;
 }
 
-Outcome Run::run(const ParameterValues& values, plan::ProgramKind kind) const {
+Outcome Simulation::run(const ParameterValues& values, plan::ProgramKind kind) const {
   const Setting setting{config_, plan_, plan::switches_of(plan_, profile_),
                         make_batch(plan_.global_batch, plan_.seq, config_.vocab)};
   std::vector<plan::Program> programs;
@@ -125,22 +126,32 @@ Outcome Run::run(const ParameterValues& values, plan::ProgramKind kind) const {
   return outcome;
 }
 
+namespace {
+
+double norm_of(const std::vector<double>& values) {
+  double sum = 0;
+  for (const double value : values) sum += value * value;
+  return std::sqrt(sum);
+}
+
+}  // namespace
+
 Difference difference(const ParameterValues& expected, const ParameterValues& found) {
+  double all = 0;
+  for (const auto& [key, values] : expected) all = std::hypot(all, norm_of(values));
   Difference worst;
   for (const auto& [key, values] : expected) {
     const auto other = found.find(key);
     if (other == found.end()) return {1, to_string(key) + " is missing"};
-    double norm = 0;
-    for (const double value : values) norm += value * value;
+    const double scale = std::max(norm_of(values), 1e-3 * all);
     for (std::size_t i = 0; i < values.size(); ++i) {
       const double apart = std::abs(values[i] - other->second[i]);
-      const double relative = apart / std::sqrt(norm);
       // Not a number is the worst there is.
-      if (apart > 0 && !(relative <= worst.relative)) {
-        worst = {relative, to_string(key) + "[" + std::to_string(i) + "] " +
-                               std::to_string(values[i]) + " against " +
-                               std::to_string(other->second[i])};
-      }
+      if (apart == 0 || apart / scale <= worst.relative) continue;
+      worst = {apart / scale, to_string(key) + "[" + std::to_string(i) + "] " +
+                                  std::to_string(values[i]) + " against " +
+                                  std::to_string(other->second[i])};
+      if (!std::isfinite(apart)) return worst;
     }
   }
   for (const auto& [key, values] : found) {

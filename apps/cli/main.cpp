@@ -1,0 +1,97 @@
+// fourhold: reads the command line, asks the planner, prints.
+#include <csignal>
+#include <exception>
+#include <new>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "apps/cli/output.h"
+#include "apps/cli/parse.h"
+#include "apps/cli/terminal.h"
+#include "fourhold/api/help.h"
+#include "fourhold/api/verbs.h"
+#include "fourhold/base/error.h"
+#include "fourhold/base/version.h"
+#include "fourhold/report/text.h"
+
+namespace {
+
+using fourhold::Error;
+using fourhold::ExitCode;
+namespace api = fourhold::api;
+namespace cli = fourhold::cli;
+namespace report = fourhold::report;
+
+std::string version_text() {
+  const fourhold::BuildInfo build = fourhold::build_info();
+  return fmt::format("fourhold {} ({}, {}, {})\n", build.version, build.commit, build.compiler,
+                     build.build_type);
+}
+
+// "fourhold: where: what" and the hint, without control characters of foreign files.
+std::string error_text(const Error& error) {
+  std::string text = "fourhold: ";
+  if (!error.where().empty()) text += report::printable(error.where()) + ": ";
+  text += report::printable(error.what()) + "\n";
+  if (!error.hint().empty()) text += "hint: " + report::printable(error.hint()) + "\n";
+  return text;
+}
+
+ExitCode run_verb(const api::Verb& verb, const std::vector<std::string>& words) {
+  const cli::ParsedVerb parsed = cli::parse_verb(verb, words);
+  const report::Screen screen = cli::screen_of_output(parsed.color);
+  if (parsed.help) {
+    cli::write_output(api::help_text(verb, screen));
+    return ExitCode::done;
+  }
+  const api::Output output = verb.run(parsed.arguments, parsed.form, screen);
+  if (output.file) cli::write_file(output.file->path, output.file->content);
+  cli::write_output(output.text);
+  for (const std::string& note : output.notes) {
+    cli::write_note("note: " + report::printable(note) + "\n");
+  }
+  return output.exit_code;
+}
+
+ExitCode run(const std::vector<std::string>& words) {
+  if (words.empty()) {
+    cli::write_note(api::overview_text(cli::screen_of_output(cli::ColorWhen::never)));
+    return ExitCode::bad_input;  // nothing was asked
+  }
+  const std::string& first = words.front();
+  if (first == "--help" || first == "-h" || first == "help") {
+    if (words.size() > 1 && first == "help") {
+      return run_verb(api::verb_named(words[1]), {"--help"});
+    }
+    cli::write_output(api::overview_text(cli::screen_of_output(cli::ColorWhen::automatic)));
+    return ExitCode::done;
+  }
+  if (first == "--version") {
+    cli::write_output(version_text());
+    return ExitCode::done;
+  }
+  if (!first.empty() && first.front() == '-') {
+    throw Error(first, "stands before the command",
+                "write `fourhold COMMAND` first, its options behind it");
+  }
+  return run_verb(api::verb_named(first), {words.begin() + 1, words.end()});
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error that is told, like a full disk
+  try {
+    return static_cast<int>(run({argv + 1, argv + argc}));
+  } catch (const Error& error) {
+    cli::write_note(error_text(error));
+    return static_cast<int>(error.exit_code());
+  } catch (const std::bad_alloc&) {
+    cli::write_note("fourhold: not enough memory for this question\n");
+  } catch (const std::exception& fault) {
+    cli::write_note(std::string("fourhold: a fault of ours: ") + fault.what() + "\n");
+  }
+  return static_cast<int>(ExitCode::internal_error);
+}

@@ -1,0 +1,218 @@
+#include "fourhold/api/verbs.h"
+
+#include <array>
+#include <type_traits>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "fourhold/api/compare.h"
+#include "fourhold/api/completion.h"
+#include "fourhold/api/explain.h"
+#include "fourhold/api/fit.h"
+#include "fourhold/api/hardware.h"
+#include "fourhold/api/man.h"
+#include "fourhold/api/models.h"
+#include "fourhold/api/params.h"
+#include "fourhold/api/predict.h"
+#include "fourhold/api/profiles.h"
+#include "fourhold/api/request.h"
+#include "fourhold/base/near_match.h"
+
+namespace fourhold::api {
+namespace {
+
+ExitCode exit_of(const predict::Verdict& verdict) {
+  const bool yes = verdict.verdict == predict::VerdictClass::fits ||
+                   verdict.verdict == predict::VerdictClass::fits_but_takes_too_long;
+  return yes ? ExitCode::done : ExitCode::answer_is_no;
+}
+ExitCode exit_of(const FitResult& result) { return exit_of(result.verdict); }
+ExitCode exit_of(const PredictResult& result) {
+  return result.verdict ? exit_of(*result.verdict) : ExitCode::done;
+}
+ExitCode exit_of(const CompareResult& result) {
+  return result.comparison.is_equal() ? ExitCode::done : ExitCode::answer_is_no;
+}
+template <class Result>
+ExitCode exit_of(const Result& /*result*/) {
+  return ExitCode::done;
+}
+
+// Those whose notes are not part of the text itself.
+template <class Result>
+std::vector<std::string> notes_of(const Result& result) {
+  if constexpr (std::is_same_v<Result, FitResult> || std::is_same_v<Result, PredictResult> ||
+                std::is_same_v<Result, ExplainResult> || std::is_same_v<Result, HardwareResult>) {
+    return result.notes;
+  } else {
+    return {};
+  }
+}
+
+template <class Request, auto kAnswer>
+Output run(const Arguments& arguments, Form form, const report::Screen& screen) {
+  const Request request = request_of<Request>(arguments);
+  const auto result = kAnswer(request);
+  Output output;
+  output.text =
+      form == Form::json ? json::write(to_json(result)) + "\n" : to_text(result, screen);
+  output.notes = notes_of(result);
+  output.exit_code = exit_of(result);
+  if constexpr (requires { request.svg; }) {
+    if (!request.svg.empty()) {
+      const std::string title =
+          result.device.empty() ? result.name : result.name + " on " + result.device;
+      output.file = {request.svg, report::draw_svg(bars_of(result), title)};
+    }
+  }
+  return output;
+}
+
+template <class Request, auto kAnswer>
+json::Value call_one(const json::Value& request) {
+  return to_json(kAnswer(request_of<Request>(request)));
+}
+
+template <class Request, auto kAnswer>
+constexpr Verb verb(std::string_view name, std::string_view operands, std::string_view summary,
+                    std::string_view description, std::span<const Example> examples) {
+  return {name,
+          operands,
+          summary,
+          description,
+          examples,
+          &options_of<Request>,
+          &run<Request, kAnswer>,
+          &call_one<Request, kAnswer>};
+}
+
+constexpr std::array kFitExamples{
+    Example{"fit llama-3.1-8b --device rtx-4090 --batch 1 --seq 4096",
+            "does full training fit one 24 GB card?"},
+    Example{"fit my/config.json --memory 24GiB --tuning lora", "and with low-rank adapters?"},
+    Example{"fit llama-2-7b --device rtx-3090 --count 8 --zero 3", "and sharded over eight?"},
+    Example{"fit --parameters 90e9 --device a100-80gb", "how many devices hold the state alone?"}};
+constexpr std::array kPredictExamples{
+    Example{"predict llama-3.1-70b --device h100 --count 64 --tp 8 --pp 2 --seq 8192",
+            "what each stage of one split holds"},
+    Example{"predict plan.json --zero 1", "a plan file, with one field changed"}};
+constexpr std::array kParamsExamples{
+    Example{"params qwen3-30b-a3b", "total, active, and every module"},
+    Example{"params gpt2 --published 137022720", "why does the Hub say more?"},
+    Example{"params model.safetensors", "count weights by their header"}};
+constexpr std::array kExplainExamples{
+    Example{"explain gpt2 --batch 8 --seq 1024", "what exactly is alive at the peak?"}};
+constexpr std::array kCompareExamples{
+    Example{"compare a.json b.json", "two files of `fourhold explain MODEL --json`"}};
+constexpr std::array kModelsExamples{Example{"models llama-3.1-8b", "one model and its sources"}};
+constexpr std::array kHardwareExamples{
+    Example{"hardware rtx-4090", "one device, with the source of every fact"}};
+constexpr std::array kProfilesExamples{Example{"profiles megatron", "one profile and its sources"}};
+constexpr std::array kManExamples{Example{"man | man -l -", "read it"}};
+constexpr std::array kCompletionExamples{
+    Example{"completion bash > ~/.local/share/bash-completion/completions/fourhold",
+            "complete words with the Tab key"}};
+
+constexpr std::array kVerbs{
+      verb<FitRequest, &fit>(
+          "fit", "MODEL", "does training fit a device, and if not, what to change first?",
+          "States the two numbers (state and activations) beside what the device has, the verdict, "
+          "single changes that cure it, each tried by predicting again, and the largest "
+          "micro-batch and sequence that fit. One device, or plain data parallel over --count of "
+          "them; a split given with --tp, --pp or --cp is judged as given. Exit code 1 means: it "
+          "does not fit.",
+          kFitExamples),
+      verb<PredictRequest, &predict>(
+          "predict", "MODEL [PLAN] | PLAN", "what one explicit split holds, by category and stage",
+          "Predicts the memory of a plan given by flags or by a plan file. Of --zero, --recompute "
+          "and --offload, what is not given is chosen: the first combination that fits, without "
+          "offload before with, less recomputation before more, a low ZeRO stage before a high "
+          "one; where none fits, the one that misses by least. Exit code 1 means: it does not "
+          "fit. Time is not predicted by this version.",
+          kPredictExamples),
+      verb<ParamsRequest, &params>(
+          "params", "MODEL", "the exact parameter count, by module",
+          "Counts the language model; what a published total holds beside it (buffers, a head "
+          "stored twice, other towers, scales) is named in notes. Weights are counted by their "
+          "header alone.",
+          kParamsExamples),
+      verb<ExplainRequest, &explain>(
+          "explain", "MODEL [PLAN] | PLAN", "every entry of the ledger, and why it is alive",
+          "Lists every tensor that one device of the fullest stage holds: how many are alive at "
+          "the peak, what each takes, and why it is held. The bytes add up to the peak. The plan "
+          "is found as in predict.",
+          kExplainExamples),
+      verb<CompareRequest, &compare>("compare", "A B", "two ledgers, entry by entry",
+                                     "Compares two ledger files: what differs, by category and "
+                                     "entry. Exit code 1 means: they differ.",
+                                     kCompareExamples),
+      verb<ModelsRequest, &models>("models", "[MODEL]", "the built-in models and their sources",
+                                   "Lists the built-in models, or one model in detail.",
+                                   kModelsExamples),
+      verb<HardwareRequest, &list_hardware>(
+          "hardware", "[DEVICE]", "the built-in devices and their sources",
+          "Lists the built-in devices, or one device in detail. With --json it prints device "
+          "files: a copy can be edited and given to --device.",
+          kHardwareExamples),
+      verb<ProfilesRequest, &profiles>(
+          "profiles", "[PROFILE]", "the frameworks whose bytes are known, and the sources",
+          "Lists the built-in profiles, or one in detail. With --json it prints profile files: a "
+          "copy can be edited and given to --profile.",
+          kProfilesExamples),
+      verb<ManRequest, &man>("man", "", "the manual page",
+                             "Prints the manual page in the format of man(7).", kManExamples),
+      verb<CompletionRequest, &completion>("completion", "SHELL",
+                                           "completion for bash, zsh or fish",
+                                           "Prints a script that completes commands, options and "
+                                           "the names that are built in.",
+                                           kCompletionExamples)};
+
+}  // namespace
+
+std::span<const Verb> verbs() { return kVerbs; }
+
+const Verb& verb_named(std::string_view name) {
+  std::vector<std::string_view> names;
+  for (const Verb& one : verbs()) {
+    if (one.name == name) return one;
+    names.push_back(one.name);
+  }
+  const std::string near = did_you_mean(name, names);
+  throw Error(fmt::format("{:.60}", name), "is no command",
+              fmt::format("{}{}the commands are {}", near, near.empty() ? "" : " ",
+                          fmt::join(names, ", ")));
+}
+
+std::vector<OptionInfo> common_options() {
+  const auto option = [](std::string name, std::string value, std::string help) {
+    OptionInfo info;
+    info.flag = flag_of(name);
+    info.name = std::move(name);
+    info.value = std::move(value);
+    info.help = std::move(help);
+    info.group = OptionGroup::output;
+    return info;
+  };
+  std::vector<OptionInfo> options{
+      option("json", "", "print the answer as JSON, with a `schema` field"),
+      option("color", "WHEN", "auto, always or never; auto is never where NO_COLOR is set"),
+      option("help", "", "print the options of the command")};
+  options[1].choices = {"auto", "always", "never"};
+  options[1].kind = ValueKind::choice;
+  return options;
+}
+
+json::Value call(const json::Value& request) {
+  if (!request.is_object()) {
+    throw Error("request", fmt::format("must be an object, not {}", request.kind_name()),
+                "for example {\"verb\": \"params\", \"model\": \"gpt2\"}");
+  }
+  const json::Value* name = request.find("verb");
+  if (name == nullptr || !name->is_string()) {
+    throw Error("verb", "is missing", "name one of the commands, for example \"fit\"");
+  }
+  return verb_named(name->string()).call(request);
+}
+
+}  // namespace fourhold::api

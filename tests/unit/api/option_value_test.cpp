@@ -1,0 +1,72 @@
+#include "fourhold/api/option_value.h"
+
+#include <gtest/gtest.h>
+
+#include "fourhold/plan/plan_fields.h"
+#include "tests/unit/api/expect_error.h"
+
+namespace fourhold::api {
+namespace {
+
+const Option kShare{{"headroom", "help", {}, {0, 0.99}}};
+const Option kCount{{"count", "help", {1, 1000}}};
+
+TEST(OptionValue, ReadsASizeWithItsUnit) {
+  std::optional<Bytes> size;
+  set_from_text(Option{}, "24GiB", "--memory", size);
+  EXPECT_EQ(size, Bytes(std::int64_t{24} << 30));
+}
+
+TEST(OptionValue, RefusesNoMemoryAtAll) {
+  std::optional<Bytes> size;
+  EXPECT_EQ(refusal_of([&] { set_from_text(Option{}, "0", "--memory", size); }).where, "--memory");
+}
+
+TEST(OptionValue, ReadsAShareAsNumberOrPercent) {
+  std::optional<double> share;
+  set_from_text(kShare, "0.25", "--headroom", share);
+  EXPECT_EQ(share, 0.25);
+  set_from_text(kShare, "25%", "--headroom", share);
+  EXPECT_EQ(share, 0.25);
+}
+
+TEST(OptionValue, RefusesAShareOutsideItsRange) {
+  std::optional<double> share;
+  for (const char* text : {"1", "-0.1", "100%", "nan", "inf", "x", "", "%", "0.1x"}) {
+    EXPECT_TRUE(holds(refusal_of([&] { set_from_text(kShare, text, "--headroom", share); }).hint,
+                      "10%"))
+        << text;
+  }
+}
+
+TEST(OptionValue, ReadsCountsAsPeopleWriteThem) {
+  std::optional<std::int64_t> count;
+  set_from_text(kCount, "0.5K", "--count", count);
+  EXPECT_EQ(count, 500);
+  EXPECT_EQ(refusal_of([&] { set_from_text(kCount, "2K", "--count", count); }).where, "--count");
+}
+
+TEST(OptionValue, RefusesAnEmptyText) {
+  std::string text;
+  EXPECT_EQ(refusal_of([&] { set_from_text(Option{}, "", "model", text); }).where, "model");
+}
+
+TEST(OptionValue, ReadsSizesFromJsonAsNumberOrText) {
+  std::optional<Bytes> size;
+  set_from_json(Option{}, json::Value(1024), "memory", size);
+  EXPECT_EQ(size, Bytes(1024));
+  set_from_json(Option{}, json::Value("1KiB"), "memory", size);
+  EXPECT_EQ(size, Bytes(1024));
+  EXPECT_EQ(refusal_of([&] { set_from_json(Option{}, json::Value(0), "memory", size); }).where,
+            "memory");
+}
+
+TEST(OptionValue, KnowsTheValuesOfAClosedSet) {
+  EXPECT_EQ(choices_of(std::optional<plan::ScheduleKind>()).size(), 3U);
+  EXPECT_EQ(choices_of(std::optional<bool>()).size(), 2U);
+  EXPECT_TRUE(choices_of(std::optional<std::int64_t>()).empty());
+  EXPECT_TRUE(choices_of(std::string()).empty());
+}
+
+}  // namespace
+}  // namespace fourhold::api

@@ -1,0 +1,58 @@
+#include "fourhold/report/text.h"
+
+#include <gtest/gtest.h>
+
+namespace fourhold::report {
+namespace {
+
+using Lines = std::vector<std::string>;
+
+TEST(Text, HidesControlCharactersOfForeignFiles) {
+  EXPECT_EQ(printable("a\x1b[31mb\nc\td\x7f"), "a?[31mb?c?d?");
+  EXPECT_EQ(printable("\u2588 stays"), "\u2588 stays");
+}
+
+TEST(Text, CountsCharactersNotBytes) {
+  EXPECT_EQ(columns_of(""), 0);
+  EXPECT_EQ(columns_of("abc"), 3);
+  EXPECT_EQ(columns_of("\u2588\u2502x"), 3);  // three bytes each, one column each
+}
+
+TEST(Text, PadsToTheAskedColumns) {
+  EXPECT_EQ(padded_right("\u2502", 3), "\u2502  ");
+  EXPECT_EQ(padded_left("ab", 4), "  ab");
+  EXPECT_EQ(padded_left("abcd", 2), "abcd");
+}
+
+TEST(Text, ShortensInTheMiddleAndKeepsMoreOfTheEnd) {
+  EXPECT_EQ(shortened("short", 5), "short");
+  // 9 columns: 3 for the cut, 2 of 6 from the front.
+  EXPECT_EQ(shortened("models/mine/config.json", 9), "mo...json");
+  EXPECT_EQ(shortened("abcdef", 3), "abc");
+  EXPECT_EQ(columns_of(shortened("\u2588\u2588\u2588\u2588\u2588\u2588\u2588\u2588", 5)), 5);
+}
+
+TEST(Text, BreaksLinesAtBlanks) {
+  EXPECT_EQ(wrapped_lines("one two three", 7), (Lines{"one two", "three"}));
+  EXPECT_EQ(wrapped_lines("  one   two ", 20), (Lines{"one two"}));
+  EXPECT_EQ(wrapped_lines("", 20), (Lines{""}));
+}
+
+TEST(Text, CutsAWordThatIsLongerThanALine) {
+  for (const std::string& line : wrapped_lines("a /very/long/path/without/blanks b", 12)) {
+    EXPECT_LE(columns_of(line), 12) << line;
+  }
+}
+
+TEST(Text, IndentsFollowingLinesAsFarAsTheFirstWords) {
+  EXPECT_EQ(wrapped("one two three", 11, "Why "), "Why one two\n    three\n");
+}
+
+TEST(Text, TakesTheFirstCandidateThatFits) {
+  EXPECT_EQ(first_that_fits({"a long one", "short"}, 10), "a long one");
+  EXPECT_EQ(first_that_fits({"a long one", "short"}, 9), "short");
+  EXPECT_EQ(columns_of(first_that_fits({"a long one", "another long one"}, 8)), 8);
+}
+
+}  // namespace
+}  // namespace fourhold::report
