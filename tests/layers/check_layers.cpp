@@ -31,16 +31,26 @@ struct Floor {
 
 // The floors. A file includes its own folder and lower floors; neighbours do not see each other.
 constexpr std::array kFloors{
-    Floor{"base", 0, Side::planner},           Floor{"ledger", 1, Side::planner},
-    Floor{"model", 2, Side::planner},          Floor{"hardware", 2, Side::planner},
-    Floor{"plan", 3, Side::planner},           Floor{"predict", 4, Side::planner},
-    Floor{"search", 5, Side::planner},         Floor{"report", 5, Side::planner},
-    Floor{"export", 5, Side::planner},         Floor{"readback", 5, Side::planner},
-    Floor{"api", 6, Side::planner},            Floor{"engine/arena", 2, Side::engine},
-    Floor{"engine/tensor", 3, Side::engine},   Floor{"engine/kernels", 4, Side::engine},
-    Floor{"engine/executor", 5, Side::engine}, Floor{"engine/communicator", 4, Side::engine},
-    Floor{"engine/data", 5, Side::engine},     Floor{"engine/optimizer", 5, Side::engine},
-    Floor{"engine/train", 6, Side::engine},    Floor{"engine/checkpoint", 5, Side::engine},
+    Floor{"base", 0, Side::planner},
+    Floor{"ledger", 1, Side::planner},
+    Floor{"model", 2, Side::planner},
+    Floor{"hardware", 2, Side::planner},
+    Floor{"plan", 3, Side::planner},
+    Floor{"predict", 4, Side::planner},
+    Floor{"search", 5, Side::planner},
+    Floor{"report", 5, Side::planner},
+    Floor{"export", 5, Side::planner},
+    Floor{"readback", 5, Side::planner},
+    Floor{"api", 6, Side::planner},
+    Floor{"engine/arena", 2, Side::engine},
+    Floor{"engine/tensor", 3, Side::engine},
+    Floor{"engine/kernels", 4, Side::engine},
+    Floor{"engine/executor", 5, Side::engine},
+    Floor{"engine/communicator", 4, Side::engine},
+    Floor{"engine/data", 5, Side::engine},
+    Floor{"engine/optimizer", 5, Side::engine},
+    Floor{"engine/train", 6, Side::engine},
+    Floor{"engine/checkpoint", 5, Side::engine},
 };
 
 // The engine runs what the planner predicted, so it may see descriptions but no search or report.
@@ -161,8 +171,8 @@ class Checker {
     for (const Owner& owner : kOwners) {
       if (!include.name.starts_with(owner.header)) continue;
       users_[owner.header].push_back(file.path);
-      const bool allowed =
-          owner.place.ends_with('/') ? file.path.starts_with(owner.place) : file.path == owner.place;
+      const bool allowed = owner.place.ends_with('/') ? file.path.starts_with(owner.place)
+                                                      : file.path == owner.place;
       if (!allowed) fault(file, include, "only " + std::string(owner.place) + " may");
       return;
     }

@@ -216,12 +216,18 @@ std::string FieldReader::required_string(std::string_view key) {
   return *std::move(found);
 }
 
-std::vector<std::string> FieldReader::unread() const {
-  std::vector<std::string> names;
+json::Object FieldReader::unread_members() const {
+  json::Object unread;
   const json::Object& members = object_.object();
   for (std::size_t i = 0; i < members.size(); ++i) {
-    if (!read_[i]) names.push_back(members[i].first);
+    if (!read_[i]) unread.push_back(members[i]);
   }
+  return unread;
+}
+
+std::vector<std::string> FieldReader::unread() const {
+  std::vector<std::string> names;
+  for (auto& [name, value] : unread_members()) names.push_back(name);
   return names;
 }
 

@@ -60,8 +60,9 @@ class FieldReader {
   double required_number(std::string_view key, NumberRange range = {});
   std::string required_string(std::string_view key);
 
-  // Members nobody asked for, in their order.
+  // Members nobody asked for, in their order: their names, or name and value.
   [[nodiscard]] std::vector<std::string> unread() const;
+  [[nodiscard]] json::Object unread_members() const;
   // Error for the first of them, with near matches among the names asked for.
   void refuse_unread() const;
 

@@ -226,7 +226,8 @@ TensorId BlockBuilder::output_linear(TensorId x, const LinearSpec& spec, TensorN
 }
 
 void BlockBuilder::mark_partial(TensorId id) {
-  block_.tensors[static_cast<std::size_t>(id)].variant = Variant::partial;
+  // Also the tensor whose storage this one took over, as an adapter's sum does.
+  block_.tensors[static_cast<std::size_t>(storage_of(block_, id))].variant = Variant::partial;
 }
 
 TensorId BlockBuilder::enter(TensorId x, Gathered gathered) {

@@ -11,17 +11,15 @@ struct FeedForwardNames {
   TensorName gate_weight, gate_bias, up_weight, up_bias, down_weight, down_bias;
   TensorName gate, up, activated, product, out;
   PackedGroup packed;
-  RecomputeGroup widening;   // what drops the widened tensors
+  RecomputeGroup widening;  // what drops the widened tensors
   RecomputeGroup activation;
 };
 
-constexpr FeedForwardNames kDense{TensorName::gate_weight, TensorName::gate_bias,
-                                  TensorName::up_weight,   TensorName::up_bias,
-                                  TensorName::down_weight, TensorName::down_bias,
-                                  TensorName::gate,        TensorName::up,
-                                  TensorName::activated,   TensorName::product,
-                                  TensorName::down_out,    PackedGroup::gate_up,
-                                  RecomputeGroup::none,    RecomputeGroup::activation};
+constexpr FeedForwardNames kDense{
+    TensorName::gate_weight, TensorName::gate_bias,     TensorName::up_weight, TensorName::up_bias,
+    TensorName::down_weight, TensorName::down_bias,     TensorName::gate,      TensorName::up,
+    TensorName::activated,   TensorName::product,       TensorName::down_out,  PackedGroup::gate_up,
+    RecomputeGroup::none,    RecomputeGroup::activation};
 constexpr FeedForwardNames kShared{
     TensorName::shared_gate_weight, TensorName::shared_gate_weight, TensorName::shared_up_weight,
     TensorName::shared_up_weight,   TensorName::shared_down_weight, TensorName::shared_down_weight,
@@ -29,10 +27,10 @@ constexpr FeedForwardNames kShared{
     TensorName::shared_product,     TensorName::shared_out,         PackedGroup::shared_gate_up,
     RecomputeGroup::none,           RecomputeGroup::activation};
 constexpr FeedForwardNames kExpert{
-    TensorName::expert_gate_weight, TensorName::expert_gate_bias, TensorName::expert_up_weight,
+    TensorName::expert_gate_weight, TensorName::expert_gate_bias,   TensorName::expert_up_weight,
     TensorName::expert_up_bias,     TensorName::expert_down_weight, TensorName::expert_down_bias,
-    TensorName::expert_gate,        TensorName::expert_up,        TensorName::expert_activated,
-    TensorName::expert_product,     TensorName::expert_out,       PackedGroup::expert_gate_up,
+    TensorName::expert_gate,        TensorName::expert_up,          TensorName::expert_activated,
+    TensorName::expert_product,     TensorName::expert_out,         PackedGroup::expert_gate_up,
     RecomputeGroup::experts,        RecomputeGroup::experts};
 
 // Up (and gate) and the activation: [rows, h] -> [rows, f]. `row_scale` as in gated_activation.
@@ -63,19 +61,19 @@ TensorId dense(BlockBuilder& build, const FeedForward& feed_forward, const FeedF
                TensorId inner, std::int64_t width) {
   const Shape wide{build.token_extent(), {Dim::ffn, width}};
   const TensorId product = widen(build, feed_forward, names, inner, wide, kNoTensor);
-  return build.output_linear(
-      product,
-      {.weight = names.down_weight,
-       .bias = names.down_bias,
-       .out = names.out,
-       .shape = {build.token_extent(), {Dim::hidden, build.config().hidden}},
-       .dtype = build.switches().compute},
-      names.out);
+  return build.output_linear(product,
+                             {.weight = names.down_weight,
+                              .bias = names.down_bias,
+                              .out = names.out,
+                              .shape = {build.token_extent(), {Dim::hidden, build.config().hidden}},
+                              .dtype = build.switches().compute},
+                             names.out);
 }
 
 // Always-active experts: a dense feed-forward, scaled by its own gate where the model has one.
 TensorId shared_experts(BlockBuilder& build, const FeedForward& feed_forward, TensorId x) {
-  const TensorId out = dense(build, feed_forward, kShared, build.enter(x), feed_forward.shared_width);
+  const TensorId out =
+      dense(build, feed_forward, kShared, build.enter(x), feed_forward.shared_width);
   if (!feed_forward.shared_gate) return out;
   const TensorId score = build.linear(x, {.weight = TensorName::shared_expert_gate_weight,
                                           .bias = TensorName::shared_expert_gate_weight,
@@ -104,9 +102,10 @@ Routing route(BlockBuilder& build, const FeedForward& feed_forward, TensorId x) 
                                            .dtype = DType::fp32});
   const TensorId probabilities = build.tensor(
       {.name = TensorName::router_probabilities, .dtype = DType::fp32, .shape = per_expert});
-  const TensorId indices = build.tensor({.name = TensorName::expert_indices,
-                                         .dtype = build.switches().index,
-                                         .shape = {tokens, {Dim::other, feed_forward.active_experts}}});
+  const TensorId indices =
+      build.tensor({.name = TensorName::expert_indices,
+                    .dtype = build.switches().index,
+                    .shape = {tokens, {Dim::other, feed_forward.active_experts}}});
   Operation& op = build.operation(OpKind::router);
   op.inputs = {logits};
   op.outputs = {probabilities, indices};
@@ -143,11 +142,10 @@ TensorId experts(BlockBuilder& build, const FeedForward& feed_forward, TensorId 
   const Extent rows{Dim::routed, routed_rows(build, feed_forward)};
   const Shape row_shape{rows, {Dim::hidden, build.config().hidden}};
 
-  const TensorId permuted = build.tensor(
-      {.name = TensorName::permuted, .dtype = switches.compute, .shape = row_shape});
-  const TensorId weights = build.tensor({.name = TensorName::row_weights,
-                                         .dtype = DType::fp32,
-                                         .shape = {rows, {Dim::other, 1}}});
+  const TensorId permuted =
+      build.tensor({.name = TensorName::permuted, .dtype = switches.compute, .shape = row_shape});
+  const TensorId weights = build.tensor(
+      {.name = TensorName::row_weights, .dtype = DType::fp32, .shape = {rows, {Dim::other, 1}}});
   Operation& permute = build.operation(OpKind::permute);
   permute.inputs = {x, routing.indices, routing.probabilities};
   permute.outputs = {permuted, weights};
@@ -158,7 +156,8 @@ TensorId experts(BlockBuilder& build, const FeedForward& feed_forward, TensorId 
   const TensorId inner = build.enter(dispatched, Gathered::kept);
   TensorId row_scale = kNoTensor;
   if (scale_inside) {
-    row_scale = build.enter(exchange(build, weights, TensorName::row_weights), Gathered::kept);
+    row_scale =
+        build.enter(exchange(build, weights, TensorName::row_weights_dispatched), Gathered::kept);
   }
   const Shape wide{rows, {Dim::expert_ffn, feed_forward.expert_width}};
   const TensorId product = widen(build, feed_forward, kExpert, inner, wide, row_scale);

@@ -36,7 +36,7 @@ void read_gpt2(Reading& reading) {
   const Sizes sizes = read_sizes(reading, kHeadsOnly);
   learned_positions(reading, 0);
   gpt2_dropouts(reading);
-  add_layers(reading.config, biased_layer_norm_layer(reading, sizes), sizes.layers);
+  add_layers(reading, biased_layer_norm_layer(reading, sizes), sizes.layers);
   add_mask_buffers(reading.config);
 }
 
@@ -45,7 +45,7 @@ void read_gpt_bigcode(Reading& reading) {
   if (flag_or(reading, "multi_query", true)) sizes.kv_heads = 1;
   learned_positions(reading, 0);
   gpt2_dropouts(reading);
-  add_layers(reading.config, biased_layer_norm_layer(reading, sizes), sizes.layers);
+  add_layers(reading, biased_layer_norm_layer(reading, sizes), sizes.layers);
 }
 
 void read_gpt_neox(Reading& reading) {
@@ -57,7 +57,7 @@ void read_gpt_neox(Reading& reading) {
   if (flag_or(reading, "use_parallel_residual", true)) {
     layer.placement = NormPlacement::parallel_two_norms;
   }
-  add_layers(reading.config, layer, sizes.layers);
+  add_layers(reading, layer, sizes.layers);
 }
 
 // Layers alternate between full attention and a window of 256; only the output projection has a
@@ -78,7 +78,7 @@ void read_gpt_neo(Reading& reading) {
     const bool local =
         listed.has_value() ? (*listed)[static_cast<std::size_t>(i)] == "local" : i % 2 == 1;
     layer.attention.window = local ? window : 0;
-    add_layer(reading.config, layer);
+    add_layer(reading, layer);
   }
 }
 
@@ -108,14 +108,14 @@ void read_opt(Reading& reading) {
   const bool norm_before = flag_or(reading, "do_layer_norm_before", true);
   if (!norm_before) layer.placement = NormPlacement::post_add;
   config.final_norm = norm_before && !flag_or(reading, "_remove_final_layer_norm", false);
-  add_layers(config, layer, sizes.layers);
+  add_layers(reading, layer, sizes.layers);
 }
 
 void read_bloom(Reading& reading) {
   const Sizes sizes = read_sizes(reading, kHeadsOnly);
   reading.config.position = PositionKind::alibi;
   reading.config.embedding_norm = true;
-  add_layers(reading.config, biased_layer_norm_layer(reading, sizes), sizes.layers);
+  add_layers(reading, biased_layer_norm_layer(reading, sizes), sizes.layers);
 }
 
 // KV heads and norms depend on which of three generations the file describes (falcon-rw, falcon-7b,
@@ -146,7 +146,7 @@ void read_falcon(Reading& reading) {
         parallel_norms == 2 ? NormPlacement::parallel_two_norms : NormPlacement::parallel_one_norm;
   }
   if (flag_or(reading, "alibi", false)) reading.config.position = PositionKind::alibi;
-  add_layers(reading.config, layer, sizes.layers);
+  add_layers(reading, layer, sizes.layers);
   if (reading.config.tied) add_duplicated_head(reading.config);
 }
 
@@ -158,7 +158,7 @@ void read_starcoder2(Reading& reading) {
   layer.attention.output_bias = bias;
   layer.feed_forward.bias = bias;
   layer.attention.window = read_window(reading);
-  add_layers(reading.config, layer, sizes.layers);
+  add_layers(reading, layer, sizes.layers);
 }
 
 }  // namespace fourhold::model

@@ -63,7 +63,7 @@ void add_deepseek_layers(Reading& reading, const DeepseekDefaults& defaults, con
       reading.fields.integer("first_k_dense_replace", kCountRange).value_or(defaults.first_dense);
   const std::int64_t every = size_or(reading, {"moe_layer_freq"}, 1);
   for (std::int64_t i = 0; i < layers; ++i) {
-    add_layer(reading.config, i >= first && i % every == 0 ? sparse : dense);
+    add_layer(reading, i >= first && i % every == 0 ? sparse : dense);
   }
   reading.prediction_layers =
       reading.fields.integer("num_nextn_predict_layers", kPredictionRange).value_or(0);

@@ -35,7 +35,7 @@ void add_qwen_moe_layers(Reading& reading, const LayerKind& sparse, const LayerK
   const SparseLayers sparse_layers(reading);
   const bool any = sparse.feed_forward.experts > 0;
   for (std::int64_t i = 0; i < layers; ++i) {
-    add_layer(reading.config, any && sparse_layers.contains(i) ? sparse : dense);
+    add_layer(reading, any && sparse_layers.contains(i) ? sparse : dense);
   }
 }
 
@@ -82,7 +82,7 @@ void read_granitemoe(Reading& reading) {
   read_experts(reading, {8, 2, sizes.ffn}, layer.feed_forward);
   layer.feed_forward.shared_width =
       reading.fields.integer("shared_intermediate_size", kCountRange).value_or(0);
-  add_layers(reading.config, layer, sizes.layers);
+  add_layers(reading, layer, sizes.layers);
 }
 
 // Granite 4 is a hybrid in most sizes; those of attention alone are dense and keep their width
@@ -112,7 +112,7 @@ void read_olmoe(Reading& reading) {
   read_attention_bias(reading, layer);
   layer.attention.qk_norm = QkNorm::full_width;
   read_experts(reading, {64, 8, sizes.ffn}, layer.feed_forward);
-  add_layers(reading.config, layer, sizes.layers);
+  add_layers(reading, layer, sizes.layers);
 }
 
 // One learned logit per head joins the softmax; every expert and the router have biases.
@@ -151,7 +151,7 @@ void read_minimax_m2(Reading& reading) {
   layer.feed_forward.shared_width =
       reading.fields.integer("shared_intermediate_size", kCountRange).value_or(0);
   layer.feed_forward.correction_bias = flag_or(reading, "use_routing_bias", true);
-  add_layers(reading.config, layer, sizes.layers);
+  add_layers(reading, layer, sizes.layers);
   const std::int64_t modules = reading.fields.integer("num_mtp_modules", kCountRange).value_or(0);
   if (flag_or(reading, "use_mtp", false) && modules > 0) {
     reading.config.extras.push_back(
@@ -210,7 +210,7 @@ void read_llama4(Reading& reading) {
                                             : (i + 1) % step == 0;
     LayerKind layer = experts ? sparse : dense;
     layer.attention.window = windows[static_cast<std::size_t>(i)];
-    add_layer(reading.config, layer);
+    add_layer(reading, layer);
   }
 }
 

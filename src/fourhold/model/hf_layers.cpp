@@ -1,12 +1,19 @@
 #include "fourhold/model/hf_layers.h"
 
 #include <algorithm>
+#include <cstddef>
 
 #include <fmt/format.h>
 
 #include "fourhold/base/error.h"
 
 namespace fourhold::model {
+namespace {
+
+// Published models have some dozens at most; the bound keeps the search for an equal one short.
+constexpr std::size_t kMaxKinds = 1000;
+
+}  // namespace
 
 std::vector<std::int64_t> layer_windows(Reading& reading, std::int64_t layers, std::int64_t window,
                                         std::int64_t full_every) {
@@ -42,7 +49,7 @@ void add_windowed_layers(Reading& reading, LayerKind layer,
                          const std::vector<std::int64_t>& windows) {
   for (const std::int64_t window : windows) {
     layer.attention.window = window;
-    add_layer(reading.config, layer);
+    add_layer(reading, layer);
   }
 }
 
@@ -98,7 +105,8 @@ void read_experts(Reading& reading, ExpertDefaults defaults, FeedForward& feed_f
   }
 }
 
-void add_layer(ModelConfig& config, const LayerKind& kind) {
+void add_layer(Reading& reading, const LayerKind& kind) {
+  ModelConfig& config = reading.config;
   const bool same = !config.layers.empty() &&
                     config.kinds[static_cast<std::size_t>(config.layers.back())] == kind;
   if (same) {
@@ -107,11 +115,17 @@ void add_layer(ModelConfig& config, const LayerKind& kind) {
   }
   const auto found = std::find(config.kinds.begin(), config.kinds.end(), kind);
   config.layers.push_back(static_cast<std::int32_t>(found - config.kinds.begin()));
-  if (found == config.kinds.end()) config.kinds.push_back(kind);
+  if (found != config.kinds.end()) return;
+  if (config.kinds.size() == kMaxKinds) {
+    throw Error(reading.fields.path("num_hidden_layers"),
+                fmt::format("the layers have more than {} different shapes", kMaxKinds),
+                "let more layers share their sizes");
+  }
+  config.kinds.push_back(kind);
 }
 
-void add_layers(ModelConfig& config, const LayerKind& kind, std::int64_t count) {
-  for (std::int64_t i = 0; i < count; ++i) add_layer(config, kind);
+void add_layers(Reading& reading, const LayerKind& kind, std::int64_t count) {
+  for (std::int64_t i = 0; i < count; ++i) add_layer(reading, kind);
 }
 
 }  // namespace fourhold::model

@@ -35,8 +35,8 @@ struct ExpertDefaults {
 // Makes `feed_forward` a mixture. Error when more experts are active than there are.
 void read_experts(Reading& reading, ExpertDefaults defaults, FeedForward& feed_forward);
 
-// Adds one layer, sharing the kind of an equal one.
-void add_layer(ModelConfig& config, const LayerKind& kind);
-void add_layers(ModelConfig& config, const LayerKind& kind, std::int64_t count);
+// Adds one layer, sharing the kind of an equal one. Error beyond a thousand kinds.
+void add_layer(Reading& reading, const LayerKind& kind);
+void add_layers(Reading& reading, const LayerKind& kind, std::int64_t count);
 
 }  // namespace fourhold::model

@@ -46,7 +46,7 @@ void read_llama(Reading& reading) {
   LayerKind layer = gated_rms_layer(reading, sizes);
   read_attention_bias(reading, layer);
   layer.feed_forward.bias = flag_or(reading, "mlp_bias", false);
-  add_layers(reading.config, layer, sizes.layers);
+  add_layers(reading, layer, sizes.layers);
   // Llama 1 and 2 (32,000 tokens): files from before rope_theta was written also kept the buffer.
   const bool old = reading.config.vocab == 32000 && reading.fields.value("rope_theta") == nullptr &&
                    reading.fields.value("rope_parameters") == nullptr;
@@ -79,7 +79,7 @@ void read_phi3(Reading& reading) {
   const Sizes sizes = read_sizes(reading);
   LayerKind layer = gated_rms_layer(reading, sizes);
   layer.attention.window = read_window(reading);
-  add_layers(reading.config, layer, sizes.layers);
+  add_layers(reading, layer, sizes.layers);
 }
 
 void read_olmo2(Reading& reading) {
@@ -88,7 +88,7 @@ void read_olmo2(Reading& reading) {
   layer.placement = NormPlacement::post_branch;
   read_attention_bias(reading, layer);
   layer.attention.qk_norm = QkNorm::full_width;
-  add_layers(reading.config, layer, sizes.layers);
+  add_layers(reading, layer, sizes.layers);
 }
 
 void read_olmo3(Reading& reading) {
@@ -106,7 +106,7 @@ void read_glm(Reading& reading) {
   const Sizes sizes = read_sizes(reading, {.rotary_fraction = 0.5});
   LayerKind layer = gated_rms_layer(reading, sizes);
   layer.attention.qkv_bias = flag_or(reading, "attention_bias", false);
-  add_layers(reading.config, layer, sizes.layers);
+  add_layers(reading, layer, sizes.layers);
 }
 
 void read_glm4(Reading& reading) {
@@ -119,7 +119,7 @@ void read_gemma(Reading& reading) {
   LayerKind layer = gated_rms_layer(reading, sizes);
   layer.feed_forward.activation = read_activation(reading, ActivationKind::gelu);
   read_attention_bias(reading, layer);
-  add_layers(reading.config, layer, sizes.layers);
+  add_layers(reading, layer, sizes.layers);
 }
 
 void read_gemma2(Reading& reading) {

@@ -38,7 +38,7 @@ void read_gptj(Reading& reading) {
         static_cast<double>(rotated) / static_cast<double>(sizes.head_dim);
   }
   reading.config.head_bias = true;
-  add_layers(reading.config, layer, sizes.layers);
+  add_layers(reading, layer, sizes.layers);
 }
 
 void read_phi(Reading& reading) {
@@ -50,7 +50,7 @@ void read_phi(Reading& reading) {
                 "the nearest valid value is false");
   }
   reading.config.head_bias = true;
-  add_layers(reading.config, layer, sizes.layers);
+  add_layers(reading, layer, sizes.layers);
 }
 
 void read_cohere(Reading& reading) {
@@ -58,7 +58,7 @@ void read_cohere(Reading& reading) {
   LayerKind layer = cohere_layer(reading, sizes);
   // Each head has norm weights of its own.
   if (flag_or(reading, "use_qk_norm", false)) layer.attention.qk_norm = QkNorm::full_width;
-  add_layers(reading.config, layer, sizes.layers);
+  add_layers(reading, layer, sizes.layers);
 }
 
 void read_cohere2(Reading& reading) {
@@ -82,7 +82,7 @@ void read_stablelm(Reading& reading) {
   if (flag_or(reading, "use_parallel_residual", false)) {
     layer.placement = NormPlacement::parallel_one_norm;
   }
-  add_layers(reading.config, layer, sizes.layers);
+  add_layers(reading, layer, sizes.layers);
 }
 
 }  // namespace fourhold::model

@@ -156,7 +156,7 @@ void read_listed_kv_heads(Reading& reading) {
   for (const std::int64_t kv_heads : *list) {
     check_kv_heads(path, kv_heads, sizes.heads);
     layer.attention.kv_heads = kv_heads;
-    add_layer(reading.config, layer);
+    add_layer(reading, layer);
   }
 }
 
@@ -194,7 +194,7 @@ void read_openelm(Reading& reading) {
     layer.attention.kv_heads = counts.kv_heads[i];
     layer.feed_forward.width =
         rounded_to_multiple(multipliers[i] * static_cast<double>(config.hidden), divisor, path);
-    add_layer(config, layer);
+    add_layer(reading, layer);
   }
 }
 
@@ -215,7 +215,7 @@ void read_nemotron_nas(Reading& reading) {
     LayerKind layer = base;
     read_block_attention(required_object(block, "attention"), layer.attention);
     read_block_feed_forward(required_object(block, "ffn"), sizes.hidden, layer.feed_forward);
-    add_layer(reading.config, layer);
+    add_layer(reading, layer);
   }
 }
 

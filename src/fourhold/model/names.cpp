@@ -138,6 +138,7 @@ constexpr std::array kSpellings{
     Spelling{TensorName::router_probabilities, "router_probabilities"},
     Spelling{TensorName::expert_indices, "expert_indices"},
     Spelling{TensorName::row_weights, "row_weights"},
+    Spelling{TensorName::row_weights_dispatched, "row_weights_dispatched"},
     Spelling{TensorName::permuted, "permuted"},
     Spelling{TensorName::dispatched, "dispatched"},
     Spelling{TensorName::expert_gate, "expert_gate"},

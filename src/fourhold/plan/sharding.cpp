@@ -166,7 +166,8 @@ ShardedBlock shard(model::BlockOperations block, const ShardingDegrees& degrees)
     const TensorId out = op.outputs[0];
     if (collective.kind == Collective::none) {
       stands_for[static_cast<std::size_t>(out)] = op.inputs[0];
-      model::Tensor& whole = block.tensors[static_cast<std::size_t>(op.inputs[0])];
+      model::Tensor& whole =
+          block.tensors[static_cast<std::size_t>(model::storage_of(block, op.inputs[0]))];
       if (whole.variant == model::Variant::partial) whole.variant = model::Variant::plain;
       continue;
     }

@@ -57,8 +57,7 @@ class Search {
     } catch (const Error&) {
       return std::nullopt;  // an illegal change is no answer
     }
-    const MemoryPrediction predicted =
-        predict_memory(config_, changed, profile_, WithLedger::no);
+    const MemoryPrediction predicted = predict_memory(config_, changed, profile_, WithLedger::no);
     Answer answer;
     answer.change = change;
     answer.plan = std::move(changed);
@@ -102,7 +101,8 @@ class Search {
           return;
         }
       }
-      // More devices on the same split: each one holds a smaller part, and runs its own micro-batch.
+      // More devices on the same split: each one holds a smaller part, and runs its own
+      // micro-batch.
       for (std::int64_t replicas = 2; replicas <= kMostDevices; replicas *= 2) {
         if (replicas <= plan_.dp) continue;
         Plan changed = plan_;
@@ -163,8 +163,7 @@ class Search {
 
   void offload() {
     Kind kind(*this);
-    for (const Offload offload :
-         {Offload::optimizer, Offload::optimizer_gradients, Offload::all}) {
+    for (const Offload offload : {Offload::optimizer, Offload::optimizer_gradients, Offload::all}) {
       if (static_cast<int>(offload) <= static_cast<int>(plan_.offload)) continue;
       Plan changed = plan_;
       changed.offload = offload;
@@ -224,7 +223,8 @@ class Search {
     Kind full(*this);
     Plan changed = plan_;
     changed.recompute = plan::recompute_from_string("full");
-    full.offer("recompute full: every layer again in backward, about a third more compute", changed);
+    full.offer("recompute full: every layer again in backward, about a third more compute",
+               changed);
     full.keep();
   }
 

@@ -7,11 +7,10 @@
 
 namespace fourhold::predict {
 
-// Only changes that save bytes are returned; of one kind (ZeRO stages, micro-batches, tensor degrees)
-// the smallest change that cures, or the largest one where none does.
+// Only changes that save bytes are returned; of one kind (ZeRO stages, micro-batches, tensor
+// degrees) the smallest change that cures, or the largest one where none does.
 [[nodiscard]] std::vector<Answer> find_answers(const model::ModelConfig& config,
-                                               const plan::Plan& plan,
-                                               const plan::Profile& profile,
+                                               const plan::Plan& plan, const plan::Profile& profile,
                                                const MemoryPrediction& memory,
                                                const Capacity& capacity, VerdictClass failure);
 

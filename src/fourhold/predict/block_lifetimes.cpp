@@ -43,7 +43,7 @@ std::vector<GradientBirth> births_of(const std::vector<plan::Step>& steps,
 }
 
 std::vector<std::int64_t> live_bytes(const std::vector<StorageLife>& storages, std::size_t steps,
-                                     Span StorageLife::* direction) {
+                                     Span StorageLife::*direction) {
   std::vector<std::int64_t> live(steps + 1, 0);
   for (const StorageLife& life : storages) {
     const Span& span = life.*direction;

@@ -38,9 +38,9 @@ struct BlockLifetimes {
   std::vector<StorageLife> storages;
   DirectionLife forward;
   DirectionLife backward;
-  std::int64_t kept_bytes = 0;             // from forward to backward, per layer and micro-batch
-  std::int64_t input_gradient_bytes = 0;   // what backward hands on
-  std::int64_t output_bytes = 0;           // what forward hands on
+  std::int64_t kept_bytes = 0;            // from forward to backward, per layer and micro-batch
+  std::int64_t input_gradient_bytes = 0;  // what backward hands on
+  std::int64_t output_bytes = 0;          // what forward hands on
 };
 
 // Live bytes at a step are the bytes of every storage the step reads or writes and of those waiting

@@ -15,9 +15,8 @@ WeightShape weight_shape(const plan::LocalParameter& parameter) {
   std::int64_t elements = parameter.elements();
   if (parameter.expert) elements /= parameter.shape[0].size;
   const bool output_first = parameter.use.parameter.name == model::TensorName::o_weight;
-  const std::int64_t columns = output_first
-                                   ? elements / parameter.shape[0].size
-                                   : parameter.shape[parameter.shape.rank() - 1].size;
+  const std::int64_t columns = output_first ? elements / parameter.shape[0].size
+                                            : parameter.shape[parameter.shape.rank() - 1].size;
   return {elements / columns, columns};
 }
 

@@ -1,5 +1,5 @@
-// TransformerEngine's cache of weight-sized gradients: with fused gradient accumulation it hands the
-// autograd engine one dummy tensor per distinct weight shape and keeps it.
+// TransformerEngine's cache of weight-sized gradients: with fused gradient accumulation it hands
+// the autograd engine one dummy tensor per distinct weight shape and keeps it.
 #pragma once
 
 #include <cstdint>

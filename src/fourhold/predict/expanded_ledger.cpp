@@ -45,8 +45,7 @@ class Expander {
   Expander(const plan::ProgramBlocks& blocks, const StageModel& stage)
       : blocks_(blocks),
         stage_(stage),
-        lazy_(stage.input().walk.gradient_lifetime ==
-              plan::GradientLifetime::backward_to_step) {}
+        lazy_(stage.input().walk.gradient_lifetime == plan::GradientLifetime::backward_to_step) {}
 
   ledger::Ledger run() {
     plan::expand(stage_.program(), blocks_, [&](const StepInstance& at) {
@@ -134,7 +133,8 @@ class Expander {
         load(at);
         break;
       case Work::receive_activation:
-        border_[{at.chunk, at.micro_batch}] = tensor_entry(at, owner(at.block, block(at.block).input));
+        border_[{at.chunk, at.micro_batch}] =
+            tensor_entry(at, owner(at.block, block(at.block).input));
         break;
       case Work::receive_gradient:
         border_[{at.chunk, at.micro_batch}] =
@@ -289,8 +289,8 @@ class Expander {
 
   std::int32_t parameter_entry(const StepInstance& at, std::size_t parameter, Role role) {
     const plan::LocalParameter& local = block(at.block).sharded.parameters[parameter];
-    const std::int32_t index = new_entry(at, to_string(local.use.parameter.name),
-                                         variant_text(local.use.variant), role);
+    const std::int32_t index =
+        new_entry(at, to_string(local.use.parameter.name), variant_text(local.use.variant), role);
     entries()[static_cast<std::size_t>(index)].shape = dims_of(local.shape);
     return index;
   }

@@ -1,5 +1,5 @@
-// The ledger of one rank written out: one entry per tensor, with absolute steps. The engine reserves
-// it and the compact ledger is held to it.
+// The ledger of one rank written out: one entry per tensor, with absolute steps. The engine
+// reserves it and the compact ledger is held to it.
 #pragma once
 
 #include "fourhold/ledger/ledger.h"

@@ -43,7 +43,8 @@ struct Largest {
 // What one replica of a server holds: the weights in the compute type.
 [[nodiscard]] Bytes serving_bytes(std::int64_t parameters, const plan::Recipe& recipe);
 
-// State alone, from a parameter count without a model: per device under ZeRO `stage` over `devices`.
+// State alone, from a parameter count without a model: per device under ZeRO `stage` over
+// `devices`.
 [[nodiscard]] StateBytes state_of_count(std::int64_t parameters, const plan::Recipe& recipe,
                                         int zero, std::int64_t devices);
 

@@ -11,8 +11,8 @@ namespace {
 
 using plan::ScheduleKind;
 
-// Micro-batches after which a schedule repeats itself: past the ramp and one full period every later
-// moment holds what an earlier one held.
+// Micro-batches after which a schedule repeats itself: past the ramp and one full period every
+// later moment holds what an earlier one held.
 std::int64_t representative_micro_batches(const plan::Plan& plan) {
   switch (plan.schedule) {
     case ScheduleKind::gpipe:

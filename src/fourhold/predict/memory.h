@@ -1,4 +1,5 @@
-// What every pipeline stage of a plan holds, byte by byte: the only place that makes ledger entries.
+// What every pipeline stage of a plan holds, byte by byte: the only place that makes ledger
+// entries.
 #pragma once
 
 #include <cstdint>
@@ -16,33 +17,33 @@ namespace fourhold::predict {
 struct StageMemory {
   std::int64_t stage = 0;
   std::int64_t layers = 0;
-  std::int64_t in_flight = 0;     // chunks whose saved activations are alive together at most
-  ledger::Ledger ledger;          // compact; live_peak_bytes is what the stage allocates
-  std::int64_t state_bytes = 0;   // device bytes of weights, gradients, master, optimizer state
-  std::int64_t fixed_bytes = 0;   // state and the buffers no batch size changes
-  std::int64_t host_bytes = 0;    // state kept in host memory
+  std::int64_t in_flight = 0;    // chunks whose saved activations are alive together at most
+  ledger::Ledger ledger;         // compact; live_peak_bytes is what the stage allocates
+  std::int64_t state_bytes = 0;  // device bytes of weights, gradients, master, optimizer state
+  std::int64_t fixed_bytes = 0;  // state and the buffers no batch size changes
+  std::int64_t host_bytes = 0;   // state kept in host memory
 };
 
 struct MemoryPrediction {
   std::vector<StageMemory> stages;
-  std::int64_t peak_stage = 0;       // holds most
-  Bytes allocated_bytes;             // live peak of that stage
-  Bytes reserved_bytes;              // as the allocator of the profile rounds and fragments it
-  Bytes device_bytes;                // reserved and the runtime's own
-  Bytes startup_bytes;               // while the model is loaded, a line of its own
-  Bytes host_bytes;                  // state of the worst rank in host memory
-  Bytes host_staging_bytes;          // pinned buffers beside it
+  std::int64_t peak_stage = 0;  // holds most
+  Bytes allocated_bytes;        // live peak of that stage
+  Bytes reserved_bytes;         // as the allocator of the profile rounds and fragments it
+  Bytes device_bytes;           // reserved and the runtime's own
+  Bytes startup_bytes;          // while the model is loaded, a line of its own
+  Bytes host_bytes;             // state of the worst rank in host memory
+  Bytes host_staging_bytes;     // pinned buffers beside it
   [[nodiscard]] const StageMemory& worst() const {
     return stages[static_cast<std::size_t>(peak_stage)];
   }
 };
 
-// Predicts all stages of a (valid) plan. Throws Error only where sizes leave 64 bits. WithLedger::no
-// leaves the ledgers' entries out (their peaks are there): for searches over many plans.
+// Predicts all stages of a (valid) plan. Throws Error only where sizes leave 64 bits.
+// WithLedger::no leaves the ledgers' entries out (their peaks are there): for searches over many
+// plans.
 enum class WithLedger : std::uint8_t { yes, no };
 [[nodiscard]] MemoryPrediction predict_memory(const model::ModelConfig& config,
-                                              const plan::Plan& plan,
-                                              const plan::Profile& profile,
+                                              const plan::Plan& plan, const plan::Profile& profile,
                                               WithLedger with_ledger = WithLedger::yes);
 
 }  // namespace fourhold::predict

@@ -37,9 +37,7 @@ class Builder {
     return input_.walk.blocks->blocks[index_];
   }
   [[nodiscard]] const BlockState& state() const { return (*input_.walk.states)[index_]; }
-  [[nodiscard]] const BlockLifetimes& lifetimes() const {
-    return (*input_.walk.lifetimes)[index_];
-  }
+  [[nodiscard]] const BlockLifetimes& lifetimes() const { return (*input_.walk.lifetimes)[index_]; }
   [[nodiscard]] std::int64_t instances() const { return input_.instances[index_]; }
   [[nodiscard]] bool at_work() const { return peak_.block == static_cast<std::int16_t>(index_); }
 
@@ -56,11 +54,11 @@ class Builder {
 
   void resident(const plan::LocalParameter& parameter, const ResidentTensor& tensor,
                 std::int64_t copies_at_peak) {
-    Entry& entry = add(to_string(parameter.use.parameter.name),
-                       variant_text(parameter.use.variant), tensor.role);
+    Entry& entry = add(to_string(parameter.use.parameter.name), variant_text(parameter.use.variant),
+                       tensor.role);
     // A slice of a sharded tensor is flat.
-    entry.shape = tensor.elements == parameter.elements() ? dims_of(parameter.shape)
-                                                          : Dims{tensor.elements};
+    entry.shape =
+        tensor.elements == parameter.elements() ? dims_of(parameter.shape) : Dims{tensor.elements};
     entry.dtype = tensor.dtype;
     entry.bytes = Bytes(tensor.bytes());
     entry.category = tensor.category;
@@ -112,13 +110,14 @@ class Builder {
       return born + (now ? 1 : 0);
     }
     if (birth.in_forward && peak_.forward_gradients_waiting) return instances();
-    const bool now = peak_.first_backward && peak_.moment != Moment::optimizer && born_at_work(birth);
+    const bool now =
+        peak_.first_backward && peak_.moment != Moment::optimizer && born_at_work(birth);
     return born + (now ? 1 : 0);
   }
 
   void gathered(const plan::LocalParameter& parameter, const ParameterState& own) {
-    Entry& entry = add(to_string(parameter.use.parameter.name),
-                       variant_text(parameter.use.variant), Role::gathered);
+    Entry& entry = add(to_string(parameter.use.parameter.name), variant_text(parameter.use.variant),
+                       Role::gathered);
     entry.shape = dims_of(parameter.shape);
     entry.dtype = input_.walk.program->recipe.gathered;
     entry.bytes = Bytes(own.gathered_bytes);
@@ -131,8 +130,8 @@ class Builder {
 
   void whole_gradient(const plan::LocalParameter& parameter, const ParameterState& own,
                       const Birth& birth) {
-    Entry& entry = add(to_string(parameter.use.parameter.name),
-                       variant_text(parameter.use.variant), Role::whole_gradient);
+    Entry& entry = add(to_string(parameter.use.parameter.name), variant_text(parameter.use.variant),
+                       Role::whole_gradient);
     entry.shape = dims_of(parameter.shape);
     entry.dtype = input_.walk.program->recipe.block_gradient;
     entry.bytes = Bytes(own.block_gradient_bytes);
@@ -165,8 +164,7 @@ class Builder {
   }
   [[nodiscard]] bool is_input_gradient(std::int16_t storage) const {
     const std::int16_t gradient = block().input_gradient;
-    return gradient >= 0 &&
-           block().tensors[static_cast<std::size_t>(gradient)].storage == storage;
+    return gradient >= 0 && block().tensors[static_cast<std::size_t>(gradient)].storage == storage;
   }
 
   void stage_tensor(const StageTensor& tensor) {
@@ -187,7 +185,8 @@ class Builder {
 
   [[nodiscard]] std::string peak_text() const {
     if (peak_.block < 0) return "optimizer step";
-    const plan::ProgramBlock& at = input_.walk.blocks->blocks[static_cast<std::size_t>(peak_.block)];
+    const plan::ProgramBlock& at =
+        input_.walk.blocks->blocks[static_cast<std::size_t>(peak_.block)];
     std::string text = peak_.moment == Moment::forward ? "forward of " : "backward of ";
     text += to_string(at.sharded.operations.block);
     if (peak_.layer >= 0) text += " " + std::to_string(peak_.layer);

@@ -21,8 +21,8 @@ struct StageTensor {
 
 struct StageLedgerInput {
   WalkInput walk;
-  std::vector<std::int64_t> instances;   // per block: how many the stage has
-  std::vector<std::int64_t> first_layer; // per block: global layer of its first instance, -1 none
+  std::vector<std::int64_t> instances;    // per block: how many the stage has
+  std::vector<std::int64_t> first_layer;  // per block: global layer of its first instance, -1 none
   std::vector<StageTensor> tensors;
 };
 

@@ -28,9 +28,9 @@ TiedCopy tied_copy(const plan::Program& program, const plan::ProgramBlocks& bloc
     has_head = has_head || chunk.head;
   }
   const plan::ProgramBlock& head = blocks.blocks[static_cast<std::size_t>(blocks.head)];
-  const bool tied = std::any_of(
-      head.sharded.parameters.begin(), head.sharded.parameters.end(),
-      [](const plan::LocalParameter& parameter) { return parameter.use.of_embedding; });
+  const bool tied =
+      std::any_of(head.sharded.parameters.begin(), head.sharded.parameters.end(),
+                  [](const plan::LocalParameter& parameter) { return parameter.use.of_embedding; });
   return tied && has_embedding && has_head ? TiedCopy::shares_embedding : TiedCopy::own_copy;
 }
 
@@ -107,9 +107,8 @@ void StageModel::sum_totals() {
 void StageModel::add_buffers(const plan::Profile& profile) {
   const plan::Plan& plan = program_.plan;
   if (profile.bucket_bytes > 0 && plan.dp * plan.cp > 1) {
-    input_.tensors.push_back({.name = "gradient_bucket",
-                              .dtype = DType::uint8,
-                              .elements = profile.bucket_bytes});
+    input_.tensors.push_back(
+        {.name = "gradient_bucket", .dtype = DType::uint8, .elements = profile.bucket_bytes});
   }
   if (profile.dummy_weight_gradients == plan::DummyWeightGradients::one_per_shape) {
     input_.tensors.push_back({.name = "dummy_weight_gradients",

@@ -1,4 +1,5 @@
-// One stage made ready to be walked: its program, what each block holds, and the stage's own buffers.
+// One stage made ready to be walked: its program, what each block holds, and the stage's own
+// buffers.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +13,11 @@ namespace fourhold::predict {
 
 // Sums over a stage, local to one rank.
 struct StageTotals {
-  std::int64_t resident_bytes = 0;     // device, without gradients
-  std::int64_t gradient_bytes = 0;     // device, accumulators
+  std::int64_t resident_bytes = 0;  // device, without gradients
+  std::int64_t gradient_bytes = 0;  // device, accumulators
   std::int64_t host_bytes = 0;
-  std::int64_t parameters = 0;         // elements before ZeRO
-  std::int64_t updated = 0;            // elements this rank's optimizer updates
+  std::int64_t parameters = 0;           // elements before ZeRO
+  std::int64_t updated = 0;              // elements this rank's optimizer updates
   std::int64_t largest_block_bytes = 0;  // weights of its largest block, whole, as used
 };
 

@@ -108,10 +108,10 @@ class Walk {
   struct At {
     Moment moment;
     std::int16_t block;
-    std::int16_t next;          // gathered ahead
+    std::int16_t next;  // gathered ahead
     std::int64_t layer;
-    std::int64_t extra_bytes;   // base beyond base_, from the other instances of the run
-    std::int64_t extra_kept;    // instances of the run counted in extra_bytes
+    std::int64_t extra_bytes;  // base beyond base_, from the other instances of the run
+    std::int64_t extra_kept;   // instances of the run counted in extra_bytes
     std::int64_t extra_born;
   };
 
@@ -164,12 +164,12 @@ class Walk {
       const std::int64_t kept = life(run.block).kept_bytes;
       visit_ends(run.count, [&](std::int64_t j) {
         block_at({.moment = Moment::forward,
-                     .block = run.block,
-                     .next = j + 1 < run.count ? run.block : after,
-                     .layer = run.first_layer < 0 ? -1 : run.first_layer + j,
-                     .extra_bytes = j * kept,
-                     .extra_kept = j,
-                     .extra_born = 0});
+                  .block = run.block,
+                  .next = j + 1 < run.count ? run.block : after,
+                  .layer = run.first_layer < 0 ? -1 : run.first_layer + j,
+                  .extra_bytes = j * kept,
+                  .extra_kept = j,
+                  .extra_born = 0});
       });
       std::int64_t& count = kept_[static_cast<std::size_t>(run.block)];
       count += run.count;
@@ -193,12 +193,12 @@ class Walk {
       visit_ends(run.count, [&](std::int64_t j) {
         const std::int64_t done = run.count - 1 - j;
         block_at({.moment = Moment::backward,
-                     .block = run.block,
-                     .next = j > 0 ? run.block : after,
-                     .layer = run.first_layer < 0 ? -1 : run.first_layer + j,
-                     .extra_bytes = j * kept + done * births,
-                     .extra_kept = j,
-                     .extra_born = lazy_now ? done : 0});
+                  .block = run.block,
+                  .next = j > 0 ? run.block : after,
+                  .layer = run.first_layer < 0 ? -1 : run.first_layer + j,
+                  .extra_bytes = j * kept + done * births,
+                  .extra_kept = j,
+                  .extra_born = lazy_now ? done : 0});
       });
       if (lazy_now) {
         born_[static_cast<std::size_t>(run.block)] += run.count;
@@ -268,11 +268,11 @@ class Walk {
   const plan::Program& program_;
   const bool lazy_;
   const plan::Slot* slot_ = nullptr;
-  std::vector<std::vector<Run>> runs_;      // per chunk
-  std::vector<std::int64_t> kept_;          // per block
-  std::vector<std::int64_t> born_;          // per block
-  std::vector<std::uint8_t> born_chunks_;   // per chunk: its first backward is over
-  std::int64_t forward_born_ = 0;           // forwards whose gradients wait for their backward
+  std::vector<std::vector<Run>> runs_;     // per chunk
+  std::vector<std::int64_t> kept_;         // per block
+  std::vector<std::int64_t> born_;         // per block
+  std::vector<std::uint8_t> born_chunks_;  // per chunk: its first backward is over
+  std::int64_t forward_born_ = 0;          // forwards whose gradients wait for their backward
   std::int64_t base_ = 0;
   std::int64_t chunks_alive_ = 0;
   StageWalk result_;
@@ -281,8 +281,7 @@ class Walk {
 }  // namespace
 
 BlockPeaks block_peaks(const BlockLifetimes& life, const BlockState& state,
-                       const plan::StateMotion& motion,
-                       plan::GradientLifetime gradient_lifetime) {
+                       const plan::StateMotion& motion, plan::GradientLifetime gradient_lifetime) {
   const bool whole = motion.reduces_each_block;
   const bool lazy = gradient_lifetime == plan::GradientLifetime::backward_to_step;
   const auto none = [](const ParameterState&) { return std::int64_t{0}; };

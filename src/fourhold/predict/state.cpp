@@ -70,8 +70,7 @@ ParameterState parameter_state(const plan::LocalParameter& parameter,
   const Place weight_place = offloads(plan, Offload::all) ? Place::host : Place::device;
   const std::int64_t stored = slices.of(elements, 3);
   if (parameter.use.trainable) {
-    state.resident.push_back(
-        {Role::value, Category::weight, weight_place, recipe.weight, stored});
+    state.resident.push_back({Role::value, Category::weight, weight_place, recipe.weight, stored});
   } else {
     add_frozen_weight(state, plan::frozen_weight(recipe, parameter.use.parameter, stored),
                       weight_place);
@@ -101,7 +100,8 @@ ParameterState parameter_state(const plan::LocalParameter& parameter,
   return state;
 }
 
-// One table, gathered and reduced by both blocks: the embedding holds it, the head makes its gradient.
+// One table, gathered and reduced by both blocks: the embedding holds it, the head makes its
+// gradient.
 void share_embedding(const plan::LocalParameter& parameter, ParameterState& state) {
   if (parameter.use.of_embedding) {
     state.elsewhere = true;

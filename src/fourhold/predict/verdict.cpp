@@ -34,25 +34,27 @@ std::string state_sentence(const plan::Plan& plan, Bytes fixed, Bytes usable) {
   const std::string sizes =
       fmt::format("the state alone takes {:.2f} GiB of {:.2f} GiB", fixed.gib(), usable.gib());
   if (plan.dp * plan.cp == 1) {
-    return sizes + ": a smaller batch does not help, and more replicas do not help either, each "
-                   "device would hold the same full copy; split the state itself";
+    return sizes +
+           ": a smaller batch does not help, and more replicas do not help either, each "
+           "device would hold the same full copy; split the state itself";
   }
   if (plan.zero == 3) {
-    return fmt::format("{} although ZeRO-3 splits it over {} devices: more devices, or another "
-                       "split beside it",
-                       sizes, plan.dp * plan.cp);
+    return fmt::format(
+        "{} although ZeRO-3 splits it over {} devices: more devices, or another "
+        "split beside it",
+        sizes, plan.dp * plan.cp);
   }
-  return fmt::format("{}: each of the {} replicas holds what ZeRO-{} does not split, so more "
-                     "replicas do not help; split more of the state",
-                     sizes, plan.dp * plan.cp, plan.zero);
+  return fmt::format(
+      "{}: each of the {} replicas holds what ZeRO-{} does not split, so more "
+      "replicas do not help; split more of the state",
+      sizes, plan.dp * plan.cp, plan.zero);
 }
 
 }  // namespace
 
 std::string_view to_string(VerdictClass verdict) {
-  constexpr std::array<std::string_view, 4> texts{"fits", "state_does_not_fit",
-                                                  "activations_do_not_fit",
-                                                  "fits_but_takes_too_long"};
+  constexpr std::array<std::string_view, 4> texts{
+      "fits", "state_does_not_fit", "activations_do_not_fit", "fits_but_takes_too_long"};
   return texts[static_cast<std::size_t>(verdict)];
 }
 
@@ -96,8 +98,8 @@ Verdict decide(const model::ModelConfig& config, const plan::Plan& plan,
       break;
     case VerdictClass::fits:
     case VerdictClass::fits_but_takes_too_long:
-      verdict.explanation = fmt::format("{:.2f} GiB of {:.2f} GiB", memory.device_bytes.gib(),
-                                        usable.gib());
+      verdict.explanation =
+          fmt::format("{:.2f} GiB of {:.2f} GiB", memory.device_bytes.gib(), usable.gib());
       break;
   }
   // Within the device, but not with what the user wants kept free.

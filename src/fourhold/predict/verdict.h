@@ -23,16 +23,16 @@ enum class VerdictClass : std::uint8_t {
 
 // What the plan may use.
 struct Capacity {
-  Bytes usable_bytes;                    // of one device, before the runtime's own
-  std::optional<Bytes> host_bytes;       // per device; absent: not checked
+  Bytes usable_bytes;               // of one device, before the runtime's own
+  std::optional<Bytes> host_bytes;  // per device; absent: not checked
   std::int64_t devices_per_node = 1;
-  double headroom = 0;                   // share of usable_bytes that must stay free
+  double headroom = 0;  // share of usable_bytes that must stay free
 };
 
 // One change to the plan, with what it saves on the worst device and where it leads.
 struct Answer {
-  std::string change;        // "ZeRO-3 on 8 devices", "micro-batch 2 x 4 accumulation steps"
-  plan::Plan plan;           // the plan with this change
+  std::string change;  // "ZeRO-3 on 8 devices", "micro-batch 2 x 4 accumulation steps"
+  plan::Plan plan;     // the plan with this change
   Bytes saves_bytes;
   std::optional<double> costs_time_percent;  // not known without the time model
   VerdictClass then_class = VerdictClass::fits;
@@ -46,8 +46,8 @@ struct Verdict {
   std::vector<Answer> answers;  // cheapest first; empty when it fits
 };
 
-// The class alone. State and fixed buffers too big: a state failure (its own replica on every device,
-// so more replicas do not help); otherwise too big at this batch: an activation failure.
+// The class alone. State and fixed buffers too big: a state failure (its own replica on every
+// device, so more replicas do not help); otherwise too big at this batch: an activation failure.
 [[nodiscard]] VerdictClass classify(const MemoryPrediction& memory, const Capacity& capacity);
 
 // The class with its reason and answers for a (valid) plan whose memory is `memory`.

@@ -16,10 +16,10 @@ namespace fourhold::cases {
 // One expectation, kept as the words after its keyword.
 struct Check {
   enum class Kind : std::uint8_t {
-    exit,      // exit: 2
-    json,      // json: .path op value
-    text,      // stdout|stderr|wrote NAME ... contains|lacks|is empty
-    columns,   // columns <= 80
+    exit,     // exit: 2
+    json,     // json: .path op value
+    text,     // stdout|stderr|wrote NAME ... contains|lacks|is empty
+    columns,  // columns <= 80
   };
   Kind kind = Kind::exit;
   std::int64_t line = 0;

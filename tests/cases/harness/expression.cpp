@@ -15,9 +15,9 @@ struct Unit {
   long double factor;
 };
 constexpr std::array kUnits{
-    Unit{"", 1},        Unit{"KiB", 0x1p10L}, Unit{"MiB", 0x1p20L}, Unit{"GiB", 0x1p30L},
-    Unit{"TiB", 0x1p40L}, Unit{"KB", 1e3L},   Unit{"MB", 1e6L},     Unit{"GB", 1e9L},
-    Unit{"TB", 1e12L},
+    Unit{"", 1},          Unit{"KiB", 0x1p10L}, Unit{"MiB", 0x1p20L},
+    Unit{"GiB", 0x1p30L}, Unit{"TiB", 0x1p40L}, Unit{"KB", 1e3L},
+    Unit{"MB", 1e6L},     Unit{"GB", 1e9L},     Unit{"TB", 1e12L},
 };
 
 long double number_at(const std::string& reference, const Documents& documents) {

@@ -1,5 +1,5 @@
-// The harness must fail what is wrong: every case here runs /bin/sh as the program under test, which
-// receives --json as $0 in the second run.
+// The harness must fail what is wrong: every case here runs /bin/sh as the program under test,
+// which receives --json as $0 in the second run.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -48,12 +48,11 @@ INSTANTIATE_TEST_SUITE_P(
                     ".bytes != 9007199254740992", ".class = \"fits\"", ".class != \"fit\"",
                     ".class contains fit", ".class lacks x", ".none null", ".none = null",
                     ".yes = true", ".yes != false", ".gone absent", ".share exists", ".share < 1",
-                    ".share <= 0.5", ".share >= 0.5", ".share > .list[0].n / 3",
-                    ".share ~ 0.51 2%", ".share ~ 0.51 0.011", ".list count 2", ". count 7",
-                    ".list[-1].n = 2", ".list[kind=\"b c\"].n = 2 * .list[0].n",
-                    ".list[n=2].kind = \"b c\"", ".words contains two", "[class] = \"fits\"",
-                    ".bytes < 8192TiB + 2", ".share = .list[0].n - 1 + 1 / 2"
-                    ));
+                    ".share <= 0.5", ".share >= 0.5", ".share > .list[0].n / 3", ".share ~ 0.51 2%",
+                    ".share ~ 0.51 0.011", ".list count 2", ". count 7", ".list[-1].n = 2",
+                    ".list[kind=\"b c\"].n = 2 * .list[0].n", ".list[n=2].kind = \"b c\"",
+                    ".words contains two", "[class] = \"fits\"", ".bytes < 8192TiB + 2",
+                    ".share = .list[0].n - 1 + 1 / 2"));
 
 class FailingJson : public testing::TestWithParam<const char*> {};
 TEST_P(FailingJson, fails) { EXPECT_EQ(run_json(GetParam()).failures.size(), 1U); }
@@ -61,10 +60,10 @@ INSTANTIATE_TEST_SUITE_P(
     every_operator, FailingJson,
     testing::Values(".bytes = 9007199254740992", ".bytes != 9007199254740993", ".class = \"fit\"",
                     ".class != \"fits\"", ".class contains x", ".class lacks fit", ".class = 1",
-                    ".share null", ".share = null", ".yes = false", ".yes != true",
-                    ".share absent", ".gone exists", ".gone = 1", ".share < 0.5", ".share <= 0.4",
-                    ".share >= 0.6", ".share > 0.5", ".share ~ 0.51 1%", ".share ~ 0.51 0.009",
-                    ".list count 3", ".share count 1", ".list[2].n = 2", ".list[kind=c].n = 2",
+                    ".share null", ".share = null", ".yes = false", ".yes != true", ".share absent",
+                    ".gone exists", ".gone = 1", ".share < 0.5", ".share <= 0.4", ".share >= 0.6",
+                    ".share > 0.5", ".share ~ 0.51 1%", ".share ~ 0.51 0.009", ".list count 3",
+                    ".share count 1", ".list[2].n = 2", ".list[kind=c].n = 2",
                     ".words contains four", ".class.more exists", ".share[0] exists"));
 
 TEST(Cases, a_failure_names_file_line_check_and_both_values) {
@@ -83,13 +82,14 @@ TEST(Cases, text_checks_hold_and_fail) {
                                     "wrote out.svg contains four\n"
                                     "columns <= 3\n")),
             "");
-  const Result wrong = run_text(run + "stdout contains four\n"
-                                      "stdout line 1 contains two\n"
-                                      "stdout line 3 contains two\n"
-                                      "stdout lacks two\n"
-                                      "stderr is empty\n"
-                                      "wrote out.txt contains four\n"
-                                      "columns <= 2\n");
+  const Result wrong = run_text(run +
+                                "stdout contains four\n"
+                                "stdout line 1 contains two\n"
+                                "stdout line 3 contains two\n"
+                                "stdout lacks two\n"
+                                "stderr is empty\n"
+                                "wrote out.txt contains four\n"
+                                "columns <= 2\n");
   EXPECT_EQ(wrong.failures.size(), 7U) << failures(wrong);
 }
 
@@ -114,8 +114,9 @@ TEST(Cases, output_that_is_not_json_fails_once) {
 }
 
 TEST(Cases, the_json_run_must_end_like_the_plain_one) {
-  const Result result = run_text("run: -c 'test \"$0\" != --json; echo 1; test \"$0\" != --json'\n"
-                                 "json: . = 1\n");
+  const Result result = run_text(
+      "run: -c 'test \"$0\" != --json; echo 1; test \"$0\" != --json'\n"
+      "json: . = 1\n");
   EXPECT_EQ(result.failures.size(), 1U) << failures(result);
 }
 
@@ -134,20 +135,27 @@ TEST(Cases, the_environment_and_the_source_folder_reach_the_program) {
 TEST(Cases, a_file_that_could_pass_by_accident_is_refused) {
   EXPECT_EQ(fault("run: x\nexit: 0\n"), "a.case: no source");
   EXPECT_EQ(fault("# Source: s\n"), "a.case: no 'run:' line");
-  EXPECT_EQ(fault("# Source: s\nrun: x\nrun: y\nexit: 0\n"), "a.case:3: a.case:2: this run checks "
-                                                             "nothing");
-  EXPECT_EQ(fault("# Source: s\nrun: x\nexti: 0\n"), "a.case:3: not a line of a case file: exti: 0");
+  EXPECT_EQ(fault("# Source: s\nrun: x\nrun: y\nexit: 0\n"),
+            "a.case:3: a.case:2: this run checks "
+            "nothing");
+  EXPECT_EQ(fault("# Source: s\nrun: x\nexti: 0\n"),
+            "a.case:3: not a line of a case file: exti: 0");
   EXPECT_EQ(fault("# Source: s\nexit: 0\n"), "a.case:2: a check before the first run");
-  EXPECT_EQ(fault("# Source: s\nrun: x\nstdout contains \"a\n"), "a.case:3: a quote \" is never "
-                                                                 "closed");
+  EXPECT_EQ(fault("# Source: s\nrun: x\nstdout contains \"a\n"),
+            "a.case:3: a quote \" is never "
+            "closed");
   EXPECT_EQ(fault("# Source: s\nfile: a\nrun: x\n"), "a.case:2: file: 'a' has no end");
-  EXPECT_EQ(fault("# Source: s\nrun: -c true\nstdout holds a\n"), "a.case:3: 'holds' is no check of "
-                                                                  "text");
-  EXPECT_EQ(fault("# Source: s\nrun: -c true\nstdout contains a b\n"), "a.case:3: 'b' is left over");
-  EXPECT_EQ(fault("# Source: s\nrun: -c 'echo 1'\njson: . is 1\n"), "a.case:3: json: 'is' is no "
-                                                                    "operator");
-  EXPECT_EQ(fault("# Source: s\nrun: -c 'echo 1'\njson: . ~ 1 x\n"), "a.case:3: json: 'x' is no "
-                                                                     "tolerance");
+  EXPECT_EQ(fault("# Source: s\nrun: -c true\nstdout holds a\n"),
+            "a.case:3: 'holds' is no check of "
+            "text");
+  EXPECT_EQ(fault("# Source: s\nrun: -c true\nstdout contains a b\n"),
+            "a.case:3: 'b' is left over");
+  EXPECT_EQ(fault("# Source: s\nrun: -c 'echo 1'\njson: . is 1\n"),
+            "a.case:3: json: 'is' is no "
+            "operator");
+  EXPECT_EQ(fault("# Source: s\nrun: -c 'echo 1'\njson: . ~ 1 x\n"),
+            "a.case:3: json: 'x' is no "
+            "tolerance");
   EXPECT_EQ(fault("# Source: s\nrun: -c 'echo 1'\njson: . = large.a\n"),
             "a.case:3: value: 'large.a' is neither a number nor a run named before");
 }

@@ -47,8 +47,8 @@ Found filtered(const Value& value, std::string_view key, std::string_view text) 
     if (equals(*found, text)) return {&candidate, {}};
     seen += (seen.empty() ? "" : ", ") + json::write(*found, json::Layout::one_line);
   }
-  return {nullptr, "no element with " + std::string(key) + "=" + std::string(text) +
-                       "; there are: " + seen};
+  return {nullptr,
+          "no element with " + std::string(key) + "=" + std::string(text) + "; there are: " + seen};
 }
 
 Found bracket(const Value& value, std::string_view inside) {

@@ -10,7 +10,7 @@ namespace fourhold::cases {
 struct Command {
   std::string program;
   std::vector<std::string> arguments;
-  std::string folder;  // it runs there
+  std::string folder;                                            // it runs there
   std::vector<std::pair<std::string, std::string>> environment;  // added to ours
   unsigned timeout_seconds = 60;
 };

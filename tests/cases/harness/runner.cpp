@@ -46,19 +46,20 @@ class Runner {
 
  private:
   void run_one(const Run& run) {
-    Command command{.program = program_, .arguments = {}, .folder = folder_.path(),
+    Command command{.program = program_,
+                    .arguments = {},
+                    .folder = folder_.path(),
                     .environment = run.environment};
     for (const std::string& argument : run.arguments) {
       command.arguments.push_back(with_source(argument));
     }
     const Outcome plain = run_process(command);
-    const bool wants_json =
-        !run.name.empty() || std::any_of(run.checks.begin(), run.checks.end(), [](const Check& c) {
-          return c.kind == Check::Kind::json;
-        });
-    const bool states_exit =
-        std::any_of(run.checks.begin(), run.checks.end(),
-                    [](const Check& c) { return c.kind == Check::Kind::exit; });
+    const bool wants_json = !run.name.empty() ||
+                            std::any_of(run.checks.begin(), run.checks.end(),
+                                        [](const Check& c) { return c.kind == Check::Kind::json; });
+    const bool states_exit = std::any_of(run.checks.begin(), run.checks.end(), [](const Check& c) {
+      return c.kind == Check::Kind::exit;
+    });
     if (!states_exit) record(run.line, "exit: 0", check_exit({{.text = "0"}}, plain));
     const bool parsed = !wants_json || run_json(run, command, plain);
     for (const Check& check : run.checks) {

@@ -15,8 +15,8 @@ struct Result {
 };
 
 // Input files go to a fresh temporary folder, in which the program runs and which is removed. A run
-// with 'json:' lines is made once more with --json added; both must end with the same code, 0 unless
-// an 'exit:' line says otherwise. `source` replaces ${source} in arguments.
+// with 'json:' lines is made once more with --json added; both must end with the same code, 0
+// unless an 'exit:' line says otherwise. `source` replaces ${source} in arguments.
 [[nodiscard]] Result run_case(const CaseFile& file, const std::string& program,
                               const std::string& source);
 

@@ -9,7 +9,8 @@ namespace fourhold::cases {
 
 struct Word {
   std::string text;
-  bool quoted = false;  // some part of it stood in quotes: then it is text, never a number or a path
+  bool quoted =
+      false;  // some part of it stood in quotes: then it is text, never a number or a path
 };
 
 // "a 'b c' \"d\\\"e\"" gives a, [b c], [d"e]. In double quotes a backslash takes the next character

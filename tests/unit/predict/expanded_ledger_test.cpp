@@ -30,15 +30,14 @@ plan::Profile random_profile() {
 // The compact ledger is arithmetic over whole blocks; the expanded one walks every step. They must
 // agree to the byte on every stage, in total and by category.
 RC_GTEST_PROP(ExpandedLedger, has_the_live_peak_of_the_compact_ledger, ()) {
-  const model::ModelConfig config = test::small_model(test::pick<std::string>(
-      {"llama", "gpt2", "mixtral", "gemma2", "deepseek_v2"}));
+  const model::ModelConfig config = test::small_model(
+      test::pick<std::string>({"llama", "gpt2", "mixtral", "gemma2", "deepseek_v2"}));
   const plan::Profile profile = random_profile();
   const std::optional<plan::Plan> plan = test::random_plan(config, profile);
   RC_PRE(plan.has_value());
   const predict::MemoryPrediction compact = predict::predict_memory(config, *plan, profile);
   for (const predict::StageMemory& stage : compact.stages) {
-    const ledger::Ledger expanded =
-        predict::expanded_ledger(config, *plan, profile, stage.stage);
+    const ledger::Ledger expanded = predict::expanded_ledger(config, *plan, profile, stage.stage);
     RC_LOG() << to_string(*plan) << "\nstage " << stage.stage << " compact peak at "
              << stage.ledger.peak_step << "\n";
     RC_ASSERT(stage.ledger.live_peak_bytes.count() == expanded.live_peak_bytes.count());
@@ -49,8 +48,8 @@ RC_GTEST_PROP(ExpandedLedger, has_the_live_peak_of_the_compact_ledger, ()) {
 }
 
 RC_GTEST_PROP(ExpandedLedger, names_every_tensor_once, ()) {
-  const model::ModelConfig config = test::small_model(test::pick<std::string>(
-      {"llama", "gpt2", "mixtral", "gemma2", "deepseek_v2"}));
+  const model::ModelConfig config = test::small_model(
+      test::pick<std::string>({"llama", "gpt2", "mixtral", "gemma2", "deepseek_v2"}));
   const plan::Profile profile = random_profile();
   const std::optional<plan::Plan> plan = test::random_plan(config, profile);
   RC_PRE(plan.has_value());

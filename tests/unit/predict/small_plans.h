@@ -23,7 +23,8 @@ inline std::string small_config(const std::string& family) {
            R"("vocab_size":40})";
   }
   if (family == "mixtral") {
-    return R"({"model_type":"mixtral","num_local_experts":4,"num_experts_per_tok":2,)" + llama + "}";
+    return R"({"model_type":"mixtral","num_local_experts":4,"num_experts_per_tok":2,)" + llama +
+           "}";
   }
   if (family == "gemma2") {
     return R"({"model_type":"gemma2","head_dim":8,)" + llama + "}";
@@ -68,13 +69,13 @@ inline std::optional<plan::Plan> random_plan(const model::ModelConfig& config,
   plan.global_batch = plan.micro_batch * plan.grad_accum * plan.dp;
   plan.recompute = plan::recompute_from_string(pick<std::string>(
       {"none", "none", "selective", "selective:norm,activation", "full", "full:1", "full:2"}));
-  plan.schedule = plan.vpp > 1                  ? plan::ScheduleKind::interleaved
-                  : pick<int>({0, 0, 1}) == 1   ? plan::ScheduleKind::gpipe
-                                                : plan::ScheduleKind::one_f_one_b;
+  plan.schedule = plan.vpp > 1                ? plan::ScheduleKind::interleaved
+                  : pick<int>({0, 0, 1}) == 1 ? plan::ScheduleKind::gpipe
+                                              : plan::ScheduleKind::one_f_one_b;
   plan.layers_per_stage = plan::canonical_layout(config.layer_count(), plan.pp * plan.vpp);
-  plan.offload = pick<plan::Offload>({plan::Offload::none, plan::Offload::none,
-                                      plan::Offload::optimizer, plan::Offload::optimizer_gradients,
-                                      plan::Offload::all});
+  plan.offload =
+      pick<plan::Offload>({plan::Offload::none, plan::Offload::none, plan::Offload::optimizer,
+                           plan::Offload::optimizer_gradients, plan::Offload::all});
   plan.precision = pick<plan::Precision>(
       {plan::Precision::bf16, plan::Precision::fp32, plan::Precision::bf16_split});
   plan.loss_chunk = pick<std::int64_t>({0, 0, 8});
