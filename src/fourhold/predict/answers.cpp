@@ -1,7 +1,6 @@
 #include "fourhold/predict/answers.h"
 
 #include <algorithm>
-#include <functional>
 #include <optional>
 #include <utility>
 
@@ -66,7 +65,15 @@ class Search {
     return answer;
   }
 
-  // Tries changes of one kind from the smallest on; keeps the first that cures, else the best.
+  // How far a change leads: 2 to a fit, 1 from a state failure to an activation failure, 0 nowhere.
+  [[nodiscard]] int progress(const Answer& answer) const {
+    if (answer.then_class == VerdictClass::fits) return 2;
+    const bool state_fits = answer.then_class == VerdictClass::activations_do_not_fit;
+    return state_fits && classify(memory_, capacity_) == VerdictClass::state_does_not_fit ? 1 : 0;
+  }
+
+  // Tries changes of one kind from the smallest on, and keeps the smallest that leads furthest; of
+  // those that lead nowhere the one that saves most within a node.
   class Kind {
    public:
     explicit Kind(Search& search) : search_(search) {}
@@ -74,9 +81,16 @@ class Search {
     bool offer(const std::string& change, const Plan& changed) {
       std::optional<Answer> answer = search_.attempt(change, changed);
       if (!answer || answer->saves_bytes <= Bytes(0)) return false;
-      const bool cures = answer->then_class == VerdictClass::fits;
-      if (!best_ || cures || answer->saves_bytes > best_->saves_bytes) best_ = std::move(answer);
-      return cures;
+      const int progress = search_.progress(*answer);
+      const bool within_node = changed.devices() <= search_.node();
+      const bool better = progress > progress_ ||
+                          (progress == 0 && progress_ == 0 && within_node &&
+                           answer->saves_bytes > best_->saves_bytes);
+      if (!best_ || better) {
+        best_ = std::move(answer);
+        progress_ = progress;
+      }
+      return progress == 2;
     }
     void keep() {
       if (best_) search_.answers_.push_back(std::move(*best_));
@@ -85,7 +99,12 @@ class Search {
    private:
     Search& search_;
     std::optional<Answer> best_;
+    int progress_ = 0;
   };
+
+  [[nodiscard]] std::int64_t node() const {
+    return std::max<std::int64_t>(capacity_.devices_per_node, 8);
+  }
 
   void shard_state() {
     for (int zero = std::max(plan_.zero, 1); zero <= 3; ++zero) {
@@ -121,7 +140,7 @@ class Search {
     Kind kind(*this);
     const plan::TensorDegrees degrees = plan::tensor_degrees(config_);
     for (const std::int64_t tp : degrees.clean) {
-      if (tp <= plan_.tp || tp > std::max<std::int64_t>(capacity_.devices_per_node, 8)) continue;
+      if (tp <= plan_.tp || tp > node()) continue;
       Plan changed = plan_;
       changed.tp = tp;
       changed.sp = profile_.can("sp") && plan_.seq % (tp * plan_.cp) == 0;
