@@ -15,7 +15,7 @@ class Builder {
  public:
   Builder(const StageLedgerInput& input, const StageWalk& walk)
       : input_(input), walk_(walk), peak_(walk.peak) {
-    ledger_.entries.reserve(512);
+    ledger_.entries.reserve(entry_count());
   }
 
   ledger::Ledger run() {
@@ -33,6 +33,22 @@ class Builder {
   }
 
  private:
+  // Exact, because growing a list of entries costs more than making them.
+  [[nodiscard]] std::size_t entry_count() const {
+    std::size_t count = input_.tensors.size();
+    for (std::size_t i = 0; i < input_.instances.size(); ++i) {
+      if (input_.instances[i] == 0) continue;
+      count += (*input_.walk.lifetimes)[i].storages.size();
+      for (const ParameterState& parameter : (*input_.walk.states)[i].parameters) {
+        count += static_cast<std::size_t>(parameter.resident.size()) +
+                 (parameter.gradient.elements > 0 ? 1 : 0) +
+                 (parameter.gathered_bytes > 0 ? 1 : 0) +
+                 (parameter.block_gradient_bytes > 0 ? 1 : 0);
+      }
+    }
+    return count;
+  }
+
   [[nodiscard]] const plan::ProgramBlock& block() const {
     return input_.walk.blocks->blocks[index_];
   }
