@@ -8,6 +8,16 @@ install(TARGETS fourhold_planner ${libraries} EXPORT fourhold-targets
         FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 if(TARGET fourhold)
   install(TARGETS fourhold RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+  # Both are printed by the program itself; tests keep the committed texts equal to that.
+  install(FILES "${PROJECT_SOURCE_DIR}/docs/man/fourhold.1"
+          DESTINATION "${CMAKE_INSTALL_MANDIR}/man1")
+  set(completion "${PROJECT_SOURCE_DIR}/docs/completion")
+  install(FILES "${completion}/bash" RENAME fourhold
+          DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions")
+  install(FILES "${completion}/zsh" RENAME _fourhold
+          DESTINATION "${CMAKE_INSTALL_DATADIR}/zsh/site-functions")
+  install(FILES "${completion}/fish" RENAME fourhold.fish
+          DESTINATION "${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d")
 endif()
 
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/fourhold")

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <utility>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "fourhold/api/request.h"
 #include "fourhold/base/error.h"
@@ -29,9 +29,9 @@ using api::OptionInfo;
     if (!option.alias.empty()) flags.push_back(option.alias);
   }
   const std::string near = did_you_mean(flag, flags);
-  throw Error(fmt::format("{:.60}", flag), fmt::format("is no option of {}", verb.name),
-              fmt::format("{}{}`fourhold {} --help` lists them", near, near.empty() ? "" : " ",
-                          verb.name));
+  throw Error(
+      fmt::format("{:.60}", flag), fmt::format("is no option of {}", verb.name),
+      fmt::format("{}{}`fourhold {} --help` lists them", near, near.empty() ? "" : " ", verb.name));
 }
 
 ColorWhen color_of(const std::string& text) {

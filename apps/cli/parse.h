@@ -19,8 +19,8 @@ struct ParsedVerb {
   bool help = false;  // asked for instead of an answer
 };
 
-// Parses what follows the verb. Error for an unknown flag (with the nearest ones), a flag without its
-// value, a value behind a switch, and a switch or --color that stands twice.
+// Parses what follows the verb. Error for an unknown flag (with the nearest ones), a flag without
+// its value, a value behind a switch, and a switch or --color that stands twice.
 [[nodiscard]] ParsedVerb parse_verb(const api::Verb& verb, const std::vector<std::string>& words);
 
 }  // namespace fourhold::cli

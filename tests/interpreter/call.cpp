@@ -35,12 +35,15 @@ const Array& Call::gradient(int k) const {
   return found->second;
 }
 
-const std::vector<double>& Call::weight(int k) const {
+const double* Call::weight(int k, std::int64_t size) const {
   const auto found = weights.find(op().parameters[k]);
   if (found == weights.end()) {
     throw ProgramFault("needs parameter " + std::to_string(k) + ", which the step does not read");
   }
-  return *found->second;
+  if (static_cast<std::int64_t>(found->second->size()) != size) {
+    throw ProgramFault("parameter " + std::to_string(k) + " has another size than its use");
+  }
+  return found->second->data();
 }
 
 const plan::LocalParameter& Call::parameter(int k) const {

@@ -51,9 +51,10 @@ class Call {
   [[nodiscard]] const Array& gradient(int k) const;
   [[nodiscard]] bool has_gradient(int k) const { return gradients.count(k) != 0; }
 
-  // Parameter k of the operation: its values, shapes, and whether its gradient is wanted.
+  // Parameter k of the operation: its values, shapes, and whether its gradient is wanted. A weight is
+  // asked for with the size the mathematics needs; throws ProgramFault when it has another.
   [[nodiscard]] bool has_parameter(int k) const { return k < op().parameters.size(); }
-  [[nodiscard]] const std::vector<double>& weight(int k) const;
+  [[nodiscard]] const double* weight(int k, std::int64_t size) const;
   [[nodiscard]] const plan::LocalParameter& parameter(int k) const;
   [[nodiscard]] bool trains(int k) const;
   // Zeros for the gradient of parameter k.

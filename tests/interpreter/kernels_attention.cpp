@@ -82,7 +82,7 @@ Results attention_forward(const Call& call) {
       double sum = 0;
       for (const std::int64_t key : seen) sum += std::exp(score(key) - most);
       if (call.has_parameter(0)) {
-        sum += std::exp(call.weight(0)[static_cast<std::size_t>(h)] - most);
+        sum += std::exp(call.weight(0, heads)[h] - most);
       }
       const double log_sum = most + std::log(sum);
       log_sums.row(row)[h] = log_sum;
@@ -107,17 +107,18 @@ Results attention_backward(const Call& call) {
   Array dq = zeros_like(q);
   Array dk = zeros_like(keys.k);
   Array dv = zeros_like(keys.v);
+  const std::int64_t heads = q.dims[1];
   Results results;
   results.parameters.resize(static_cast<std::size_t>(call.op().parameters.size()));
   if (call.trains(0)) results.parameters[0] = call.parameter_zeros(0);
   for (std::int64_t row = 0; row < q.rows(); ++row) {
     const TokenPlace& query = queries[static_cast<std::size_t>(row)];
-    for (std::int64_t h = 0; h < q.dims[1]; ++h) {
+    for (std::int64_t h = 0; h < heads; ++h) {
       const std::int64_t g = math.kv_head(h);
       const double log_sum = log_sums.row(row)[h];
       const double mean = dot(head_of(dout, row, h), head_of(out, row, h), out.dims[2]);
       if (call.trains(0)) {
-        const double sink = std::exp(call.weight(0)[static_cast<std::size_t>(h)] - log_sum);
+        const double sink = std::exp(call.weight(0, heads)[h] - log_sum);
         results.parameters[0][static_cast<std::size_t>(h)] -= sink * mean;
       }
       for (std::int64_t key = 0; key < keys.k.rows(); ++key) {

@@ -107,7 +107,7 @@ Results router_forward(const Call& call) {
       p[e] /= sum;
       rank_by.push_back(p[e]);
       // A correction bias moves the choice, not the weight (DeepSeek-V3, arXiv 2412.19437).
-      if (call.has_parameter(0)) rank_by.back() += call.weight(0)[static_cast<std::size_t>(e)];
+      if (call.has_parameter(0)) rank_by.back() += call.weight(0, experts)[e];
     }
     std::vector<std::int64_t> order(static_cast<std::size_t>(experts));
     std::iota(order.begin(), order.end(), std::int64_t{0});

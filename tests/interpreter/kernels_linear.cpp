@@ -10,6 +10,10 @@ namespace {
 
 bool is_expert(const Call& call) { return call.parameter(0).shape[0].dim == model::Dim::experts; }
 
+std::int64_t matrices_of(const Call& call) {
+  return is_expert(call) ? call.parameter(0).shape[0].size : 1;
+}
+
 // Which matrix of the parameter a row uses: its expert's place among the rank's own.
 std::int64_t matrix_of(const Call& call, const Array& rows, std::int64_t row) {
   if (!is_expert(call)) return 0;
@@ -41,21 +45,20 @@ Results linear_forward(const Call& call) {
   y.routed = x.routed;
   const std::int64_t in = x.width();
   const std::int64_t out = y.width();
-  const std::int64_t matrices = is_expert(call) ? call.parameter(0).shape[0].size : 1;
-  if (call.parameter(0).elements() != matrices * in * out) {
-    throw ProgramFault("a matrix does not fit its input and output");
-  }
+  const std::int64_t matrices = matrices_of(call);
+  const double* weights = call.weight(0, matrices * in * out);
+  const double* biases = adds_bias(call) ? call.weight(1, matrices * out) : nullptr;
   for (std::int64_t row = 0; row < x.rows(); ++row) {
     const std::int64_t matrix = matrix_of(call, x, row);
-    const double* w = call.weight(0).data() + matrix * in * out;
+    const double* w = weights + matrix * in * out;
     for (std::int64_t o = 0; o < out; ++o) {
       double sum = 0;
       for (std::int64_t i = 0; i < in; ++i) sum += x.row(row)[i] * w[o * in + i];
       y.row(row)[o] = sum;
     }
-    if (!adds_bias(call)) continue;
-    const double* bias = call.weight(1).data() + matrix * out;
-    for (std::int64_t o = 0; o < out; ++o) y.row(row)[o] += bias[o];
+    for (std::int64_t o = 0; biases != nullptr && o < out; ++o) {
+      y.row(row)[o] += biases[matrix * out + o];
+    }
   }
   return {{y}, {}};
 }
@@ -68,8 +71,9 @@ Results linear_backward(const Call& call) {
   const std::int64_t out = dy.width();
   Results results;
   results.parameters.resize(static_cast<std::size_t>(call.op().parameters.size()));
+  const double* weights = call.weight(0, matrices_of(call) * in * out);
   for (std::int64_t row = 0; row < dy.rows(); ++row) {
-    const double* w = call.weight(0).data() + matrix_of(call, dy, row) * in * out;
+    const double* w = weights + matrix_of(call, dy, row) * in * out;
     for (std::int64_t o = 0; o < out; ++o) {
       for (std::int64_t i = 0; i < in; ++i) dx.row(row)[i] += dy.row(row)[o] * w[o * in + i];
     }
@@ -102,10 +106,9 @@ Results linear_backward(const Call& call) {
 
 Results add_bias_forward(const Call& call) {
   Array y = call.in(0);
+  const double* bias = call.weight(0, y.width());
   for (std::int64_t row = 0; row < y.rows(); ++row) {
-    for (std::int64_t o = 0; o < y.width(); ++o) {
-      y.row(row)[o] += call.weight(0)[static_cast<std::size_t>(o)];
-    }
+    for (std::int64_t o = 0; o < y.width(); ++o) y.row(row)[o] += bias[o];
   }
   return {{y}, {}};
 }

@@ -106,7 +106,7 @@ Results chunked_loss_forward(const Call& call) {
   const Array& targets = call.in(1);
   const std::int64_t width = x.width();
   const std::int64_t columns = call.parameter(0).shape[0].size;
-  const double* w = call.weight(0).data();
+  const double* w = call.weight(0, columns * width);
   const double cap = call.config().logit_softcap;
   const std::int64_t chunk = call.op().forward_transients[0].shape[0].size;
   double loss = 0;
@@ -118,7 +118,7 @@ Results chunked_loss_forward(const Call& call) {
     Array logits(Dims{count, columns});
     for (std::int64_t row = 0; row < count; ++row) {
       for (std::int64_t c = 0; c < columns; ++c) {
-        double sum = call.has_parameter(1) ? call.weight(1)[static_cast<std::size_t>(c)] : 0;
+        double sum = call.has_parameter(1) ? call.weight(1, columns)[c] : 0;
         for (std::int64_t i = 0; i < width; ++i) sum += x.row(first + row)[i] * w[c * width + i];
         logits.row(row)[c] = cap > 0 ? cap * std::tanh(sum / cap) : sum;
       }

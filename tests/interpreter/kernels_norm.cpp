@@ -33,8 +33,8 @@ std::vector<double> summed(const Call& call, std::vector<double> numbers) {
   return total.data;
 }
 
-double weight_at(const Call& call, std::int64_t i) {
-  return call.has_parameter(0) ? call.weight(0)[static_cast<std::size_t>(i)] : 1.0;
+double weight_at(const Call& call, const Sizes& sizes, std::int64_t i) {
+  return call.has_parameter(0) ? call.weight(0, sizes.width)[i] : 1.0;
 }
 
 }  // namespace
@@ -71,8 +71,8 @@ Results norm_forward(const Call& call) {
       const std::int64_t at = row * sizes.width + i;
       normalised.data[static_cast<std::size_t>(at)] = (x.data.data()[at] - mean) * reciprocal;
       double& y = out.data[static_cast<std::size_t>(at)];
-      y = normalised.data.data()[at] * weight_at(call, i);
-      if (call.has_parameter(1)) y += call.weight(1)[static_cast<std::size_t>(i)];
+      y = normalised.data.data()[at] * weight_at(call, sizes, i);
+      if (call.has_parameter(1)) y += call.weight(1, sizes.width)[i];
     }
   }
   Results results{{out, statistics}, {}};
@@ -101,7 +101,7 @@ Results norm_backward(const Call& call) {
     for (std::int64_t i = 0; i < sizes.width; ++i) {
       const auto at = static_cast<std::size_t>(row * sizes.width + i);
       normalised.data[at] = (x.data[at] - mean) * reciprocal;
-      const double scaled = dy.data[at] * weight_at(call, i);
+      const double scaled = dy.data[at] * weight_at(call, sizes, i);
       products[static_cast<std::size_t>(row)] += scaled * normalised.data[at];
       if (centred) sums[static_cast<std::size_t>(row)] += scaled;
     }
@@ -126,7 +126,7 @@ Results norm_backward(const Call& call) {
     for (std::int64_t i = 0; i < sizes.width; ++i) {
       const auto at = static_cast<std::size_t>(row * sizes.width + i);
       dx.data[at] =
-          reciprocal * (dy.data[at] * weight_at(call, i) - sums[static_cast<std::size_t>(row)] / width -
+          reciprocal * (dy.data[at] * weight_at(call, sizes, i) - sums[static_cast<std::size_t>(row)] / width -
                         normalised.data[at] * products[static_cast<std::size_t>(row)] / width);
     }
   }

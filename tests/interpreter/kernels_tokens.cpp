@@ -66,7 +66,7 @@ Results embedding_lookup_forward(const Call& call) {
   Array out = call.zeros(call.op().outputs[0]);
   const std::int64_t width = out.width();
   for_each_own_token(call, ids, [&](std::int64_t row, std::int64_t id) {
-    const double* from = call.weight(0).data() + id * width;
+    const double* from = call.weight(0, call.parameter(0).shape[0].size * width) + id * width;
     std::copy(from, from + width, out.row(row));
   });
   return {{out}, {}};
@@ -88,13 +88,12 @@ Results embedding_lookup_backward(const Call& call) {
 
 Results add_positions_forward(const Call& call) {
   Array x = call.in(0);
+  const double* table = call.weight(0, call.config().position_rows * x.width());
   const auto places = call.places(call.tensor(call.op().inputs[0]).region);
   for (std::int64_t row = 0; row < x.rows(); ++row) {
     const std::int64_t entry =
         places[static_cast<std::size_t>(row)].position + position_offset(call.config());
-    for (std::int64_t i = 0; i < x.width(); ++i) {
-      x.row(row)[i] += call.weight(0)[static_cast<std::size_t>(entry * x.width() + i)];
-    }
+    for (std::int64_t i = 0; i < x.width(); ++i) x.row(row)[i] += table[entry * x.width() + i];
   }
   return {{x}, {}};
 }

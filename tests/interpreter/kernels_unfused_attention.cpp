@@ -94,7 +94,7 @@ Results softmax_forward(const Call& call) {
     for (std::int64_t h = 0; h < heads; ++h) {
       double sum = sums.row(row)[h];
       if (call.has_parameter(0)) {
-        sum += std::exp(call.weight(0)[static_cast<std::size_t>(h)] - most.row(row)[h]);
+        sum += std::exp(call.weight(0, heads)[h] - most.row(row)[h]);
       }
       for (std::int64_t p = 0; p < scores.dims[2]; ++p) at(probabilities, row, h, p) /= sum;
     }

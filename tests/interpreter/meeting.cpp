@@ -22,7 +22,7 @@ const std::vector<Payload>& Door::meet(const Group& group, const std::string& to
     throw ProgramFault("ranks of one group meet for '" + meeting.topic + "' and for '" + topic +
                        "'");
   }
-  meeting.posted.emplace(rank_, std::move(payload));
+  if (meeting.posted.emplace(rank_, std::move(payload)).second) ++meetings_.posts;
   if (meeting.posted.size() < group.size()) {
     waits_for_ = &meeting;
     members_ = group.size();

@@ -30,6 +30,7 @@ class Meetings {
   };
   using Key = std::pair<Group, std::int64_t>;
   std::map<Key, Meeting> open;
+  std::int64_t posts = 0;  // payloads posted so far: a step that waits may still get further
 };
 
 // One rank's way into the meetings.

@@ -96,10 +96,12 @@ Outcome Simulation::run(const ParameterValues& values, plan::ProgramKind kind) c
                                            meetings, mail, values));
   }
   for (bool moved = true; moved;) {
+    const std::int64_t posts = meetings.posts;
     moved = false;
     for (const auto& rank : ranks) {
       while (rank->advance()) moved = true;
     }
+    moved = moved || meetings.posts > posts;
   }
   Outcome outcome;
   Assembly gradients(values);

@@ -29,9 +29,7 @@ ledger::Ledger read_ledger(const std::string& path) {
   return ledger::ledger_from_json(document, path);
 }
 
-std::string signed_text(Bytes bytes) {
-  return (bytes > Bytes(0) ? "+" : "") + format_bytes(bytes);
-}
+std::string signed_text(Bytes bytes) { return (bytes > Bytes(0) ? "+" : "") + format_bytes(bytes); }
 
 std::string what_differs(const ledger::CompareRow& row) {
   if (row.only_in == ledger::OnlyIn::a) return "only in A";
@@ -60,8 +58,8 @@ std::string rows_text(const ledger::Comparison& comparison, const report::Screen
     table.add({signed_text(row.bytes.difference()), format_bytes(row.bytes.a),
                format_bytes(row.bytes.b), row.key, what_differs(row)});
   }
-  std::string text = title_text("Entries that differ, largest difference first", screen) +
-                     table.text(screen, 0);
+  std::string text =
+      title_text("Entries that differ, largest difference first", screen) + table.text(screen, 0);
   if (rows.size() > kMostRows) {
     text += fmt::format("... and {} more: --json has all\n", rows.size() - kMostRows);
   }
@@ -107,8 +105,8 @@ std::string to_text(const CompareResult& result, const report::Screen& screen) {
   const std::string peak_b = format_bytes(comparison.live_peak.b);
   std::string text;
   if (comparison.is_equal()) {
-    text = fmt::format("The ledgers are equal: {} entries, {} at the peak.\n",
-                       comparison.entries_a, peak_a);
+    text = fmt::format("The ledgers are equal: {} entries, {} at the peak.\n", comparison.entries_a,
+                       peak_a);
   } else {
     text = fmt::format("The ledgers differ in {} of {} entries; at the peak {} and {}.\n",
                        comparison.entries_differing, comparison.rows.size(), peak_a, peak_b);

@@ -18,7 +18,8 @@ struct CompareRequest {
 template <class Visitor>
 void visit_options(Visitor&& visit, CompareRequest& request) {
   visit(Option{{"a", "a ledger file: what `explain --json` writes, or the ledger alone"},
-               OptionGroup::operand, ValueKind::file},
+               OptionGroup::operand,
+               ValueKind::file},
         request.a);
   visit(Option{{"b", "the ledger to compare with it"}, OptionGroup::operand, ValueKind::file},
         request.b);

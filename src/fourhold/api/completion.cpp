@@ -165,15 +165,15 @@ CompletionResult completion(const CompletionRequest& request) {
   if (request.shell == "bash") return {request.shell, bash_completion()};
   if (request.shell == "zsh") return {request.shell, zsh_completion()};
   if (request.shell == "fish") return {request.shell, fish_completion()};
-  throw Error("SHELL", request.shell.empty() ? "is missing"
-                                             : fmt::format("'{:.40}' is not known", request.shell),
-              "name bash, zsh or fish");
+  throw Error(
+      "SHELL",
+      request.shell.empty() ? "is missing" : fmt::format("'{:.40}' is not known", request.shell),
+      "name bash, zsh or fish");
 }
 
 json::Value to_json(const CompletionResult& result) {
-  return json::Object{{"schema", "fourhold.completion/1"},
-                      {"shell", result.shell},
-                      {"script", result.script}};
+  return json::Object{
+      {"schema", "fourhold.completion/1"}, {"shell", result.shell}, {"script", result.script}};
 }
 
 std::string to_text(const CompletionResult& result, const report::Screen& /*screen*/) {

@@ -102,7 +102,7 @@ json::Value entry_json(const ledger::Entry& entry) {
 }  // namespace
 
 ExplainResult explain(const ExplainRequest& request) {
-  Run run = load_run(request.run);
+  LoadedRun run = load_run(request.run);
   ExplainResult result;
   result.planned = choose_plan(run);
   result.name = display_name(run.model.name);
@@ -111,8 +111,9 @@ ExplainResult explain(const ExplainRequest& request) {
   result.stage = request.stage.value_or(result.planned.memory.peak_stage);
   const auto stages = static_cast<std::int64_t>(result.planned.memory.stages.size());
   if (result.stage >= stages) {
-    throw Error("--stage", fmt::format("is {}, but the plan has {} stage{}", result.stage, stages,
-                                       stages == 1 ? "" : "s"),
+    throw Error("--stage",
+                fmt::format("is {}, but the plan has {} stage{}", result.stage, stages,
+                            stages == 1 ? "" : "s"),
                 stages == 1 ? "leave it out" : fmt::format("use 0 to {}", stages - 1));
   }
   result.order = by_bytes(result.ledger().entries);
@@ -128,16 +129,16 @@ json::Value to_json(const ExplainResult& result) {
   for (const std::size_t index : result.order) {
     entries.push_back(entry_json(ledger.entries[index]));
   }
-  return json::Object{{"schema", "fourhold.explain/1"},
-                      {"model", model_json(result.name, result.counts)},
-                      {"plan", plan::to_json(result.planned.plan)},
-                      {"chosen", texts_json(result.chosen)},
-                      {"stage", result.stage},
-                      {"peak", json::Object{{"bytes", ledger.live_peak_bytes.count()},
-                                            {"step", ledger.peak_step}}},
-                      {"entries", std::move(entries)},
-                      {"ledger", ledger::to_json(ledger)},
-                      {"notes", texts_json(result.notes)}};
+  return json::Object{
+      {"schema", "fourhold.explain/1"},
+      {"model", model_json(result.name, result.counts)},
+      {"plan", plan::to_json(result.planned.plan)},
+      {"chosen", texts_json(result.chosen)},
+      {"stage", result.stage},
+      {"peak", json::Object{{"bytes", ledger.live_peak_bytes.count()}, {"step", ledger.peak_step}}},
+      {"entries", std::move(entries)},
+      {"ledger", ledger::to_json(ledger)},
+      {"notes", texts_json(result.notes)}};
 }
 
 std::string to_text(const ExplainResult& result, const report::Screen& screen) {
@@ -148,16 +149,15 @@ std::string to_text(const ExplainResult& result, const report::Screen& screen) {
   Subject subject{result.name, result.device, 1};
   if (plan.pp > 1) subject.device = fmt::format("stage {} of {}", result.stage, plan.pp);
   std::string text = headline(subject, {peak, peak}, report::Ink::plain, screen);
-  text += report::first_that_fits(
-              {fmt::format("The peak is in {}.", ledger.peak_step), ledger.peak_step},
-              screen.columns) +
-          "\n";
+  text +=
+      report::first_that_fits(
+          {fmt::format("The peak is in {}.", ledger.peak_step), ledger.peak_step}, screen.columns) +
+      "\n";
   if (!groups.empty()) {
     const std::string size = format_bytes(groups.front().bytes);
-    text += report::first_that_fits(
-                {fmt::format("Most of it: {} of {}.", size, groups.front().why),
-                 fmt::format("{} of {}", size, groups.front().why)},
-                screen.columns) +
+    text += report::first_that_fits({fmt::format("Most of it: {} of {}.", size, groups.front().why),
+                                     fmt::format("{} of {}", size, groups.front().why)},
+                                    screen.columns) +
             "\n";
   }
   text += "\n" + plan_text(plan, result.chosen, screen);

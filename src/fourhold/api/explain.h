@@ -22,9 +22,11 @@ struct ExplainRequest {
 template <class Visitor>
 void visit_options(Visitor&& visit, ExplainRequest& request) {
   visit_run_options(visit, request.run);
-  visit(Option{{"stage", "pipeline stage to list, from 0; the fullest one if not given",
+  visit(Option{{"stage",
+                "pipeline stage to list, from 0; the fullest one if not given",
                 {0, std::int64_t{1} << 20}},
-               OptionGroup::question, ValueKind::number},
+               OptionGroup::question,
+               ValueKind::number},
         request.stage);
 }
 

@@ -33,9 +33,9 @@ std::string_view to_string(PlanKind kind) {
   return "split";
 }
 
-// How many equal shares of one replica's state fit a device each. The replica is predicted whole, so
-// that every recipe counts.
-std::optional<std::int64_t> zero3_devices(const Run& run, const PlannedRun& planned) {
+// How many equal shares of one replica's state fit a device each. The replica is predicted whole,
+// so that every recipe counts.
+std::optional<std::int64_t> zero3_devices(const LoadedRun& run, const PlannedRun& planned) {
   if (run.profile.zero_stages.back() != 3) return std::nullopt;
   plan::Plan whole = planned.plan;
   whole.tp = whole.pp = whole.vpp = whole.cp = whole.ep = whole.dp = 1;
@@ -62,8 +62,7 @@ json::Value state_json(const FitResult& result) {
       {"master_weight", state.master_weight.count()},
       {"optimizer_state", state.optimizer_state.count()},
       {"total", state.total().count()},
-      {"zero3_devices",
-       result.zero3_devices ? json::Value(*result.zero3_devices) : json::Value()}};
+      {"zero3_devices", result.zero3_devices ? json::Value(*result.zero3_devices) : json::Value()}};
 }
 
 }  // namespace
@@ -76,7 +75,7 @@ FitResult fit(const FitRequest& request) {
                 "the devices");
   }
   if (request.parameters) return fit_of_count(request);
-  Run run = load_run(request.run);
+  LoadedRun run = load_run(request.run);
   if (!run.target) {
     throw Error("device", "is named neither by a flag nor by the plan file",
                 "add --device or --memory");
@@ -95,8 +94,8 @@ FitResult fit(const FitRequest& request) {
   result.activations = predict::activation_bytes(planned.memory);
   result.largest =
       predict::largest_that_fit(run.model, planned.plan, run.profile, *planned.capacity);
-  result.verdict = predict::decide(run.model, planned.plan, run.profile, planned.memory,
-                                   *planned.capacity);
+  result.verdict =
+      predict::decide(run.model, planned.plan, run.profile, planned.memory, *planned.capacity);
   result.chosen = std::move(run.chosen);
   result.notes = std::move(run.notes);
   add_run_notes(planned, run.profile, result.notes);

@@ -29,7 +29,8 @@ void visit_options(Visitor&& visit, FitRequest& request) {
   visit(Option{{"parameters",
                 "a parameter count such as 8.03e9 instead of MODEL: the state alone",
                 {1, std::int64_t{1} << 50}},
-               OptionGroup::question, ValueKind::number},
+               OptionGroup::question,
+               ValueKind::number},
         request.parameters);
   visit(Option{{"svg", "draw the bars into this file too"}, OptionGroup::output, ValueKind::file},
         request.svg);

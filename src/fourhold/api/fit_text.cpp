@@ -1,4 +1,5 @@
-// What `fourhold fit` prints: the answer in three lines, the picture, what to change, how far it goes.
+// What `fourhold fit` prints: the answer in three lines, the picture, what to change, how far it
+// goes.
 #include <string>
 
 #include <fmt/format.h>
@@ -57,10 +58,10 @@ std::string largest_text(const FitResult& result, const report::Screen& screen) 
   const auto count = [](std::int64_t value) {
     return value == 0 ? std::string("none fits") : format_count(value);
   };
-  report::Table table({{"recompute"},
-                       {fmt::format("micro-batch at seq {}", result.plan.seq), report::Align::right},
-                       {fmt::format("seq at micro-batch {}", result.plan.micro_batch),
-                        report::Align::right}});
+  report::Table table(
+      {{"recompute"},
+       {fmt::format("micro-batch at seq {}", result.plan.seq), report::Align::right},
+       {fmt::format("seq at micro-batch {}", result.plan.micro_batch), report::Align::right}});
   for (const predict::Largest& row : result.largest) {
     table.add({row.recompute, count(row.micro_batch), count(row.seq)});
   }
@@ -73,8 +74,9 @@ std::string largest_line(const FitResult& result, const report::Screen& screen) 
     const std::string batch = format_count(row.micro_batch);
     const std::string seq = format_count(row.seq);
     return report::first_that_fits(
-               {fmt::format("It has room for micro-batch {} at seq {}, or seq {} at micro-batch {}.",
-                            batch, result.plan.seq, seq, result.plan.micro_batch),
+               {fmt::format(
+                    "It has room for micro-batch {} at seq {}, or seq {} at micro-batch {}.", batch,
+                    result.plan.seq, seq, result.plan.micro_batch),
                 fmt::format("It has room for micro-batch {}, or for seq {}.", batch, seq)},
                screen.columns) +
            "\n";
@@ -103,9 +105,9 @@ std::string fact_lines(const FitResult& result, const report::Screen& screen) {
   add("Why", result.verdict.explanation);
   add("Serving", fmt::format("would hold {} of weights alone", format_bytes(result.serving)));
   if (result.zero3_devices) {
-    add("Sharded", fmt::format("with ZeRO-3 the state alone fits from {} device{} on",
-                               format_count(*result.zero3_devices),
-                               *result.zero3_devices == 1 ? "" : "s"));
+    add("Sharded",
+        fmt::format("with ZeRO-3 the state alone fits from {} device{} on",
+                    format_count(*result.zero3_devices), *result.zero3_devices == 1 ? "" : "s"));
   }
   if (result.activations) {
     add("Layer", fmt::format("each keeps {} from forward to backward; the logits take {}",
@@ -114,8 +116,8 @@ std::string fact_lines(const FitResult& result, const report::Screen& screen) {
   }
   if (!result.memory) return text;
   if (result.memory->startup_bytes > result.memory->device_bytes) {
-    add("Loading", fmt::format("the model holds {} first",
-                               format_bytes(result.memory->startup_bytes)));
+    add("Loading",
+        fmt::format("the model holds {} first", format_bytes(result.memory->startup_bytes)));
   }
   if (result.memory->host_bytes > Bytes(0)) {
     add("Host", fmt::format("{} of state per device, and {} of pinned buffers",

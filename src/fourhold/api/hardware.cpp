@@ -81,9 +81,9 @@ std::string device_text(const Device& device, const report::Screen& screen) {
   text += "\n" + table.text(screen);
   const auto link = [&](std::string_view name, const hardware::Link& one, std::string_view field) {
     const std::string_view source = device.source_of(field);
-    text += report::wrapped(
-        fmt::format("{}{}{}", link_text(one), source.empty() ? "" : ": ", source), screen.columns,
-        report::padded_right(name, 12) + "  ");
+    text +=
+        report::wrapped(fmt::format("{}{}{}", link_text(one), source.empty() ? "" : ": ", source),
+                        screen.columns, report::padded_right(name, 12) + "  ");
   };
   link("in the node", device.intra_node, "intra_node");
   link("to others", device.inter_node, "inter_node");

@@ -18,7 +18,8 @@ struct HardwareRequest {
 template <class Visitor>
 void visit_options(Visitor&& visit, HardwareRequest& request) {
   visit(Option{{"device", "one device by name, alias or file, with the source of every fact"},
-               OptionGroup::operand, ValueKind::device},
+               OptionGroup::operand,
+               ValueKind::device},
         request.device);
 }
 

@@ -89,7 +89,8 @@ ManResult man(const ManRequest& /*request*/) {
       ".SH DESCRIPTION\n"
       "Predicts weights, gradients, optimizer state and activations of a training run before it "
       "runs, says whether they fit a device, and what to change if they do not.\n"
-      ".PP\n\\fIMODEL\\fR is a built\\-in name, a published config.json, a folder holding one, or a "
+      ".PP\n\\fIMODEL\\fR is a built\\-in name, a published config.json, a folder holding one, or "
+      "a "
       "safetensors file or index. Counts may be written 2e12, 8.03B or 4K; sizes 24GiB (2^30 bytes "
       "each) or 80GB (10^9).\n";
   page += ".SH COMMANDS\n";

@@ -49,8 +49,8 @@ ModelRow built_in_row(const std::string& name) {
     row.counts = model::count_parameters(row.config);
   } catch (const Error& error) {
     // A published model that is known not to be countable stands in the list with the reason.
-    row.refused = fmt::format("{}{}{}", error.where(), error.where().empty() ? "" : ": ",
-                              error.what());
+    row.refused =
+        fmt::format("{}{}{}", error.where(), error.where().empty() ? "" : ": ", error.what());
   }
   return row;
 }
@@ -84,10 +84,10 @@ std::string list_text(const ModelsResult& result, const report::Screen& screen) 
 std::string row_text(const ModelRow& row, const report::Screen& screen) {
   const model::ModelConfig& config = row.config;
   std::string text =
-      report::shortened(fmt::format("{}: {} parameters, {} layers of width {}",
-                                    report::printable(row.name), format_count(row.counts.total),
-                                    config.layer_count(), config.hidden),
-                        screen.columns) +
+      report::shortened(
+          fmt::format("{}: {} parameters, {} layers of width {}", report::printable(row.name),
+                      format_count(row.counts.total), config.layer_count(), config.hidden),
+          screen.columns) +
       "\n";
   if (!row.refused.empty()) {
     text = report::shortened(report::printable(row.name) + ": not supported", screen.columns) +
@@ -95,13 +95,13 @@ std::string row_text(const ModelRow& row, const report::Screen& screen) {
   } else {
     const std::string positions =
         config.max_positions > 0 ? fmt::format(", at most {} positions", config.max_positions) : "";
-    text += report::wrapped(fmt::format("type {}, vocabulary {}{}, {} head{}", config.model_type,
-                                        config.vocab, positions, config.tied ? "tied" : "untied",
-                                        is_mixture(row)
-                                            ? fmt::format(", {} parameters active for one token",
-                                                          format_count(row.counts.active))
-                                            : ""),
-                            screen.columns);
+    text += report::wrapped(
+        fmt::format("type {}, vocabulary {}{}, {} head{}", config.model_type, config.vocab,
+                    positions, config.tied ? "tied" : "untied",
+                    is_mixture(row) ? fmt::format(", {} parameters active for one token",
+                                                  format_count(row.counts.active))
+                                    : ""),
+        screen.columns);
   }
   if (!row.facts_source.empty()) {
     text += report::wrapped(row.facts_source, screen.columns, "Facts   ");

@@ -23,8 +23,10 @@ struct ModelsRequest {
 
 template <class Visitor>
 void visit_options(Visitor&& visit, ModelsRequest& request) {
-  visit(Option{{"model", "one model, built in or a file, in detail; without it all that are built in"},
-               OptionGroup::operand, ValueKind::model},
+  visit(Option{{"model",
+                "one model, built in or a file, in detail; without it all that are built in"},
+               OptionGroup::operand,
+               ValueKind::model},
         request.model);
 }
 
@@ -32,9 +34,9 @@ struct ModelRow {
   std::string name;
   model::ModelConfig config;
   model::ParameterCounts counts;
-  std::string refused;        // why it cannot be counted; config and counts are then empty
-  std::string facts_source;   // where the built-in facts are from; "" for a file
-  std::string total_source;   // where the total they were checked against is from
+  std::string refused;       // why it cannot be counted; config and counts are then empty
+  std::string facts_source;  // where the built-in facts are from; "" for a file
+  std::string total_source;  // where the total they were checked against is from
 };
 
 struct ModelsResult {

@@ -36,8 +36,9 @@ void set_from_text(const Option& option, std::string_view text, const std::strin
   const plan::FieldInfo& field = option.field;
   if (!complete || !std::isfinite(value) || value < field.numbers.least ||
       value > field.numbers.most) {
-    throw Error(where, fmt::format("'{:.40}' is not a share of at least {} and at most {}", text,
-                                   field.numbers.least, field.numbers.most),
+    throw Error(where,
+                fmt::format("'{:.40}' is not a share of at least {} and at most {}", text,
+                            field.numbers.least, field.numbers.most),
                 "for example 0.1 or 10%");
   }
   out = value;

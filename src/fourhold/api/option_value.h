@@ -1,4 +1,5 @@
-// One option's value from a flag's text or from JSON, by the type of its field. Errors name `where`.
+// One option's value from a flag's text or from JSON, by the type of its field. Errors name
+// `where`.
 #pragma once
 
 #include <optional>

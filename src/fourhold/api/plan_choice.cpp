@@ -60,7 +60,7 @@ std::int64_t missing_bytes(const predict::MemoryPrediction& memory,
 
 }  // namespace
 
-PlannedRun complete_plan(const Run& run) {
+PlannedRun complete_plan(const LoadedRun& run) {
   PlannedRun planned;
   planned.plan = plan::complete(run.request, run.model, run.profile);
   planned.memory = predict::predict_memory(run.model, planned.plan, run.profile);
@@ -70,7 +70,7 @@ PlannedRun complete_plan(const Run& run) {
   return planned;
 }
 
-PlannedRun choose_plan(const Run& run) {
+PlannedRun choose_plan(const LoadedRun& run) {
   PlannedRun first = complete_plan(run);
   if (!first.capacity ||
       predict::classify(first.memory, *first.capacity) == predict::VerdictClass::fits) {
@@ -87,8 +87,7 @@ PlannedRun choose_plan(const Run& run) {
     }
     const predict::MemoryPrediction memory =
         predict::predict_memory(run.model, plan, run.profile, predict::WithLedger::no);
-    const bool fits =
-        predict::classify(memory, *first.capacity) == predict::VerdictClass::fits;
+    const bool fits = predict::classify(memory, *first.capacity) == predict::VerdictClass::fits;
     const std::int64_t missing = missing_bytes(memory, *first.capacity);
     if (fits || missing < least_missing) {
       best = plan;

@@ -16,15 +16,15 @@ struct PlannedRun {
   std::optional<predict::Capacity> capacity;  // absent without a device
 };
 
-// The plan that says what the request says, and its memory. Where zero, recompute or offload are not
-// given, the first that fits is taken, tried in the order offload none, optimizer,
+// The plan that says what the request says, and its memory. Where zero, recompute or offload are
+// not given, the first that fits is taken, tried in the order offload none, optimizer,
 // optimizer+gradients, all; within it recompute none, selective, full; within it zero from low to
 // high: what costs least time first. Where none fits, the one that misses by the fewest bytes. A
 // micro-batch that is not given is 1, virtual stages are 1. Without a device the first is taken.
 // Throws Error for a request that no choice makes legal.
-[[nodiscard]] PlannedRun choose_plan(const Run& run);
+[[nodiscard]] PlannedRun choose_plan(const LoadedRun& run);
 
 // The plan exactly as given: what is open has its first value (plan::complete).
-[[nodiscard]] PlannedRun complete_plan(const Run& run);
+[[nodiscard]] PlannedRun complete_plan(const LoadedRun& run);
 
 }  // namespace fourhold::api

@@ -32,15 +32,13 @@ std::string stages_text(const predict::MemoryPrediction& memory, const report::S
     while (last + 1 < memory.stages.size() && same(first, memory.stages[last + 1])) ++last;
     table.add({last == i ? std::to_string(i) : fmt::format("{}-{}", i, last),
                std::to_string(first.layers), std::to_string(first.in_flight),
-               format_bytes(Bytes(first.state_bytes)),
-               format_bytes(first.ledger.live_peak_bytes)});
+               format_bytes(Bytes(first.state_bytes)), format_bytes(first.ledger.live_peak_bytes)});
     i = last + 1;
   }
   return title_text("Stages", screen) + table.text(screen, 2);
 }
 
-std::string categories_text(const predict::MemoryPrediction& memory,
-                            const report::Screen& screen) {
+std::string categories_text(const predict::MemoryPrediction& memory, const report::Screen& screen) {
   report::Table table({{"category"}, {"at the peak", report::Align::right}});
   const ledger::CategoryBytes bytes = memory.worst().ledger.at_peak_by_category();
   for (std::size_t i = 0; i < bytes.size(); ++i) {
@@ -69,8 +67,8 @@ std::string first_line(const PredictResult& result, const report::Screen& screen
 std::string second_line(const predict::MemoryPrediction& memory, const report::Screen& screen) {
   const predict::StageMemory& worst = memory.worst();
   const std::string state = format_bytes(Bytes(worst.state_bytes));
-  const std::string peak = fmt::format("Peak {} in {}", format_bytes(memory.allocated_bytes),
-                                       worst.ledger.peak_step);
+  const std::string peak =
+      fmt::format("Peak {} in {}", format_bytes(memory.allocated_bytes), worst.ledger.peak_step);
   const std::string stage =
       memory.stages.size() > 1 ? fmt::format(" on stage {}", memory.peak_stage) : "";
   return report::first_that_fits({fmt::format("{}{}; state {}", peak, stage, state),
@@ -92,7 +90,7 @@ std::string third_line(const PredictResult& result, const report::Screen& screen
 }  // namespace
 
 PredictResult predict(const PredictRequest& request) {
-  Run run = load_run(request.run);
+  LoadedRun run = load_run(request.run);
   PredictResult result;
   result.planned = choose_plan(run);
   result.name = display_name(run.model.name);
@@ -114,18 +112,17 @@ json::Value to_json(const PredictResult& result) {
       capacity ? std::optional(capacity->usable_bytes) : std::nullopt;
   json::Value device;
   if (usable) device = json::Object{{"name", result.device}, {"usable_bytes", usable->count()}};
-  return json::Object{
-      {"schema", "fourhold.predict/1"},
-      {"model", model_json(result.name, result.counts)},
-      {"device", std::move(device)},
-      {"plan", plan::to_json(result.planned.plan)},
-      {"chosen", texts_json(result.chosen)},
-      {"memory", memory_json(result.planned.memory, usable)},
-      {"time", nullptr},  // not predicted by this version
-      {"verdict", result.verdict ? verdict_json(*result.verdict) : json::Value()},
-      {"run", nullptr},
-      {"fit_probability", nullptr},
-      {"notes", texts_json(result.notes)}};
+  return json::Object{{"schema", "fourhold.predict/1"},
+                      {"model", model_json(result.name, result.counts)},
+                      {"device", std::move(device)},
+                      {"plan", plan::to_json(result.planned.plan)},
+                      {"chosen", texts_json(result.chosen)},
+                      {"memory", memory_json(result.planned.memory, usable)},
+                      {"time", nullptr},  // not predicted by this version
+                      {"verdict", result.verdict ? verdict_json(*result.verdict) : json::Value()},
+                      {"run", nullptr},
+                      {"fit_probability", nullptr},
+                      {"notes", texts_json(result.notes)}};
 }
 
 std::string to_text(const PredictResult& result, const report::Screen& screen) {

@@ -26,8 +26,8 @@ std::string list_text(const ProfilesResult& result, const report::Screen& screen
                splits_text(profile),
                std::string(plan::kStartupNames[static_cast<std::size_t>(profile.startup)])});
   }
-  std::string text = fmt::format("{} built-in profiles; a profile file works too.\n",
-                                 result.profiles.size());
+  std::string text =
+      fmt::format("{} built-in profiles; a profile file works too.\n", result.profiles.size());
   text += "A profile says which bytes a framework holds for the same mathematics.\n";
   text += "`fourhold profiles NAME` shows one with its sources.\n\n";
   text += table.text(screen);
@@ -38,8 +38,7 @@ std::string list_text(const ProfilesResult& result, const report::Screen& screen
 }
 
 std::string profile_text(const Profile& profile, const report::Screen& screen) {
-  std::string text =
-      report::wrapped(profile.name + ": " + profile.summary, screen.columns) + "\n";
+  std::string text = report::wrapped(profile.name + ": " + profile.summary, screen.columns) + "\n";
   report::Table table({{"field"},
                        {"value", report::Align::left, report::WhenTight::wrap},
                        {"what it says", report::Align::left, report::WhenTight::wrap}});

@@ -18,7 +18,8 @@ struct ProfilesRequest {
 template <class Visitor>
 void visit_options(Visitor&& visit, ProfilesRequest& request) {
   visit(Option{{"profile", "one profile by name or file, with every field and its sources"},
-               OptionGroup::operand, ValueKind::profile},
+               OptionGroup::operand,
+               ValueKind::profile},
         request.profile);
 }
 

@@ -46,8 +46,8 @@ std::string published_text(const PublishedTotal& published, std::int64_t counted
     return fmt::format("the published total {} is {} more: {}", total,
                        format_count(published.difference), fmt::join(published.explained, ", "));
   }
-  const double percent = 100 * static_cast<double>(published.difference) /
-                         static_cast<double>(counted);
+  const double percent =
+      100 * static_cast<double>(published.difference) / static_cast<double>(counted);
   std::string text = fmt::format("the published total {} is {} {} ({:+.2f}%)", total,
                                  format_count(std::abs(published.difference)),
                                  published.difference > 0 ? "more" : "less", percent);

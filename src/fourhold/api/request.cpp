@@ -9,10 +9,10 @@ void refuse_repetition(const Arguments& arguments) {
   for (std::size_t i = 0; i < options.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) {
       if (options[i].flag != options[j].flag) continue;
-      throw Error(options[i].flag,
-                  fmt::format("is given twice: '{:.40}' and '{:.40}'", options[j].text,
-                              options[i].text),
-                  "give it once");
+      throw Error(
+          options[i].flag,
+          fmt::format("is given twice: '{:.40}' and '{:.40}'", options[j].text, options[i].text),
+          "give it once");
     }
   }
 }

@@ -27,11 +27,9 @@ template <class Request>
 [[nodiscard]] std::vector<OptionInfo> options_of() {
   std::vector<OptionInfo> list;
   Request request;
-  visit_options(
-      [&list](const Option& option, auto& field) {
-        list.push_back(info_of(option, choices_of(field)));
-      },
-      request);
+  visit_options([&list](const Option& option,
+                        auto& field) { list.push_back(info_of(option, choices_of(field))); },
+                request);
   return list;
 }
 

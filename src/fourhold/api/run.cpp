@@ -67,9 +67,10 @@ void fill_from_target(const std::optional<Target>& target, plan::PlanRequest& re
   const hardware::Device& device = target->cluster.device;
   if (target->listed > 1) {
     if (request.count && *request.count != target->listed) {
-      throw Error("--count", fmt::format("is {}, but --device lists {} devices", *request.count,
-                                         target->listed),
-                  "leave out --count, or list as many devices");
+      throw Error(
+          "--count",
+          fmt::format("is {}, but --device lists {} devices", *request.count, target->listed),
+          "leave out --count, or list as many devices");
     }
     request.count = target->listed;
   }
@@ -78,20 +79,20 @@ void fill_from_target(const std::optional<Target>& target, plan::PlanRequest& re
   if (!request.precision && peak.bf16 == 0 && peak.fp32 > 0) {
     const bool half = peak.fp16 > 0;
     request.precision = half ? plan::Precision::fp16 : plan::Precision::fp32;
-    notes.push_back(fmt::format("{} has no bf16 arithmetic: {}", device.name,
-                                half ? "fp16 is taken, which needs loss scaling"
-                                     : "fp32 is taken"));
+    notes.push_back(
+        fmt::format("{} has no bf16 arithmetic: {}", device.name,
+                    half ? "fp16 is taken, which needs loss scaling" : "fp32 is taken"));
   }
 }
 
-Run load_run(const RunRequest& asked) {
+LoadedRun load_run(const RunRequest& asked) {
   RunRequest request = asked;
   read_plan_file(request);
   if (request.model.empty()) {
     throw Error("MODEL", "is missing",
                 "name a built-in model (`fourhold models` lists them) or a config.json");
   }
-  Run run;
+  LoadedRun run;
   run.model = model::load_model(request.model);
   run.counts = model::count_parameters(run.model);
   run.target_request = request.target;

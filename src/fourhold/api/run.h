@@ -1,5 +1,5 @@
-// A run as asked for, made ready to be predicted: model, profile, devices, and the request with what
-// does not depend on memory filled in. `fit`, `predict` and `explain` share it.
+// A run as asked for, made ready to be predicted: model, profile, devices, and the request with
+// what does not depend on memory filled in. `fit`, `predict` and `explain` share it.
 #pragma once
 
 #include <optional>
@@ -26,17 +26,20 @@ struct RunRequest {
 
 template <class Visitor>
 void visit_run_options(Visitor&& visit, RunRequest& request) {
-  visit(Option{{"model", "a built-in model, a config.json, a folder holding one, or weights beside one"},
-               OptionGroup::operand, ValueKind::model},
+  visit(Option{{"model",
+                "a built-in model, a config.json, a folder holding one, or weights beside one"},
+               OptionGroup::operand,
+               ValueKind::model},
         request.model);
   visit(Option{{"plan_file", "a plan file: its fields count where no flag says otherwise"},
-               OptionGroup::operand, ValueKind::file},
+               OptionGroup::operand,
+               ValueKind::file},
         request.plan_file);
   visit_target_options(visit, request.target);
   visit_plan_options(visit, request.plan);
 }
 
-struct Run {
+struct LoadedRun {
   model::ModelConfig model;
   model::ParameterCounts counts;
   plan::Profile profile;
@@ -52,7 +55,7 @@ struct Run {
 // - profile: standard, or fourhold on the device `cpu`;
 // - precision: bf16; fp16 or fp32 on a device without (noted);
 // - seq: the model's longest, at most 4096.
-[[nodiscard]] Run load_run(const RunRequest& request);
+[[nodiscard]] LoadedRun load_run(const RunRequest& request);
 
 // The part of that which needs no model, for a bare count of parameters.
 void fill_from_target(const std::optional<Target>& target, plan::PlanRequest& request,

@@ -9,10 +9,10 @@ namespace fourhold::api {
 
 void add_zero_note(const plan::Plan& plan, std::vector<std::string>& notes) {
   if (plan.zero == 0 || plan.dp * plan.cp > 1) return;
-  notes.push_back(
-      fmt::format("ZeRO-{} over one rank changes nothing: there is no other rank to hold a share of "
-                  "the state",
-                  plan.zero));
+  notes.push_back(fmt::format(
+      "ZeRO-{} over one rank changes nothing: there is no other rank to hold a share of "
+      "the state",
+      plan.zero));
 }
 
 void add_run_notes(const PlannedRun& planned, const plan::Profile& profile,

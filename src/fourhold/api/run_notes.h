@@ -9,8 +9,9 @@
 
 namespace fourhold::api {
 
-// Adds notes on: ZeRO over one rank (it changes nothing), logits that outweigh the other activations,
-// a precision whose updates are lost, and a start-up that needs more than the device has and than the step.
+// Adds notes on: ZeRO over one rank (it changes nothing), logits that outweigh the other
+// activations, a precision whose updates are lost, and a start-up that needs more than the device
+// has and than the step.
 void add_run_notes(const PlannedRun& planned, const plan::Profile& profile,
                    std::vector<std::string>& notes);
 

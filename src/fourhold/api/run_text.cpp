@@ -64,8 +64,8 @@ std::string subject_text(const Subject& subject, int columns) {
   }
   constexpr std::string_view kOn = " on ";
   const int room = columns - report::columns_of(kOn);
-  const int for_where = std::min(report::columns_of(where),
-                                 std::max(room / 2, room - report::columns_of(name)));
+  const int for_where =
+      std::min(report::columns_of(where), std::max(room / 2, room - report::columns_of(name)));
   return report::shortened(name, room - for_where) + std::string(kOn) +
          report::shortened(where, for_where);
 }
@@ -87,9 +87,9 @@ Wording verdict_wording(const predict::Verdict& verdict, const Sizes& sizes) {
       break;
   }
   if (verdict.reason == "headroom") return {"leaves too little free: " + of, "too tight: " + of};
-  Wording wording{.full = fmt::format("does not fit: needs {}, usable {}",
-                                      format_bytes(sizes.needed), usable),
-                  .brief = "does not fit: " + of};
+  Wording wording{
+      .full = fmt::format("does not fit: needs {}, usable {}", format_bytes(sizes.needed), usable),
+      .brief = "does not fit: " + of};
   if (verdict.verdict == VerdictClass::state_does_not_fit && sizes.state > sizes.usable) {
     const std::string state = format_bytes(sizes.state);
     wording.full = fmt::format("does not fit: state {}, usable {}", state, usable);
@@ -107,8 +107,8 @@ std::string headline(const Subject& subject, const Wording& wording, report::Ink
   const std::string& verdict =
       report::columns_of(wording.full) <= room ? wording.full : wording.brief;
   const int left = screen.columns - report::columns_of(verdict) - report::columns_of(kColon);
-  return subject_text(subject, left) + std::string(kColon) +
-         report::painted(verdict, ink, screen) + "\n";
+  return subject_text(subject, left) + std::string(kColon) + report::painted(verdict, ink, screen) +
+         "\n";
 }
 
 report::Ink verdict_ink(const predict::Verdict& verdict) {

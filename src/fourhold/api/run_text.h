@@ -35,11 +35,11 @@ struct Wording {
 // How the verdict is painted.
 [[nodiscard]] report::Ink verdict_ink(const predict::Verdict& verdict);
 // "SUBJECT: VERDICT" in one line: in fewer words, then shortened, where it would not fit.
-[[nodiscard]] std::string headline(const Subject& subject, const Wording& wording,
-                                   report::Ink ink, const report::Screen& screen);
+[[nodiscard]] std::string headline(const Subject& subject, const Wording& wording, report::Ink ink,
+                                   const report::Screen& screen);
 
-// "Change first: ZeRO-3 over 8 devices; saves 104.70 GiB, then it fits." The first answer that cures,
-// else the one that saves most. One line.
+// "Change first: ZeRO-3 over 8 devices; saves 104.70 GiB, then it fits." The first answer that
+// cures, else the one that saves most. One line.
 [[nodiscard]] std::string first_answer_text(const predict::Verdict& verdict,
                                             const report::Screen& screen);
 

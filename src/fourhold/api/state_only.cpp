@@ -123,7 +123,8 @@ void judge(std::int64_t parameters, const plan::Profile& profile, FitResult& res
   predict::Verdict& verdict = result.verdict;
   if (total <= budget) {
     verdict.explanation = fmt::format(
-        "the state fits and leaves {} for activations; how much they take depends on the model, the "
+        "the state fits and leaves {} for activations; how much they take depends on the model, "
+        "the "
         "batch and the sequence: name a MODEL to know",
         format_bytes(budget - total));
     return;
@@ -131,11 +132,11 @@ void judge(std::int64_t parameters, const plan::Profile& profile, FitResult& res
   verdict.verdict = predict::VerdictClass::state_does_not_fit;
   verdict.missing_bytes = total - budget;
   if (total <= result.capacity.usable_bytes) verdict.reason = "headroom";
-  verdict.explanation = fmt::format("the state alone takes {} of {}", format_bytes(total),
-                                    format_bytes(budget));
+  verdict.explanation =
+      fmt::format("the state alone takes {} of {}", format_bytes(total), format_bytes(budget));
   if (result.plan.zero == 3 && result.plan.dp > 1) {
-    verdict.explanation += fmt::format(", although ZeRO-3 splits it over {} devices",
-                                       result.plan.dp);
+    verdict.explanation +=
+        fmt::format(", although ZeRO-3 splits it over {} devices", result.plan.dp);
   } else {
     verdict.explanation +=
         ": more replicas do not help, each holds the same copy; split the state itself";

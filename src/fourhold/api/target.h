@@ -15,10 +15,10 @@ namespace fourhold::api {
 
 struct TargetRequest {
   // A name or a file; several for unequal devices: "2xa100-40gb,a100-80gb".
-  std::string device;
-  std::optional<Bytes> memory;       // what a device has, instead of the device's own
-  std::optional<Bytes> host_memory;  // of one node
-  std::optional<double> headroom;    // share of the device that must stay free
+  std::string device{};
+  std::optional<Bytes> memory{};       // what a device has, instead of the device's own
+  std::optional<Bytes> host_memory{};  // of one node
+  std::optional<double> headroom{};    // share of the device that must stay free
 };
 
 template <class Visitor>
@@ -26,16 +26,20 @@ void visit_target_options(Visitor&& visit, TargetRequest& request) {
   visit(Option{{"device",
                 "device by name, alias or file; unequal ones as 2xa100-40gb,a100-80gb "
                 "(`fourhold hardware` lists them)"},
-               OptionGroup::device, ValueKind::device},
+               OptionGroup::device,
+               ValueKind::device},
         request.device);
   visit(Option{{"memory", "memory of one device, with or without --device, such as 24GiB"},
-               OptionGroup::device, ValueKind::size},
+               OptionGroup::device,
+               ValueKind::size},
         request.memory);
-  visit(Option{{"host_memory", "memory of one node, for what is offloaded"}, OptionGroup::device,
+  visit(Option{{"host_memory", "memory of one node, for what is offloaded"},
+               OptionGroup::device,
                ValueKind::size},
         request.host_memory);
   visit(Option{{"headroom", "share of the device that must stay free, such as 10%", {}, {0, 0.99}},
-               OptionGroup::device, ValueKind::number},
+               OptionGroup::device,
+               ValueKind::number},
         request.headroom);
 }
 

@@ -55,8 +55,7 @@ Output run(const Arguments& arguments, Form form, const report::Screen& screen) 
   const Request request = request_of<Request>(arguments);
   const auto result = kAnswer(request);
   Output output;
-  output.text =
-      form == Form::json ? json::write(to_json(result)) + "\n" : to_text(result, screen);
+  output.text = form == Form::json ? json::write(to_json(result)) + "\n" : to_text(result, screen);
   output.notes = notes_of(result);
   output.exit_code = exit_of(result);
   if constexpr (requires { request.svg; }) {
@@ -115,58 +114,57 @@ constexpr std::array kCompletionExamples{
             "complete words with the Tab key"}};
 
 constexpr std::array kVerbs{
-      verb<FitRequest, &fit>(
-          "fit", "MODEL", "does training fit a device, and if not, what to change first?",
-          "States the two numbers (state and activations) beside what the device has, the verdict, "
-          "single changes that cure it, each tried by predicting again, and the largest "
-          "micro-batch and sequence that fit. One device, or plain data parallel over --count of "
-          "them; a split given with --tp, --pp or --cp is judged as given. Exit code 1 means: it "
-          "does not fit.",
-          kFitExamples),
-      verb<PredictRequest, &predict>(
-          "predict", "MODEL [PLAN] | PLAN", "what one explicit split holds, by category and stage",
-          "Predicts the memory of a plan given by flags or by a plan file. Of --zero, --recompute "
-          "and --offload, what is not given is chosen: the first combination that fits, without "
-          "offload before with, less recomputation before more, a low ZeRO stage before a high "
-          "one; where none fits, the one that misses by least. Exit code 1 means: it does not "
-          "fit. Time is not predicted by this version.",
-          kPredictExamples),
-      verb<ParamsRequest, &params>(
-          "params", "MODEL", "the exact parameter count, by module",
-          "Counts the language model; what a published total holds beside it (buffers, a head "
-          "stored twice, other towers, scales) is named in notes. Weights are counted by their "
-          "header alone.",
-          kParamsExamples),
-      verb<ExplainRequest, &explain>(
-          "explain", "MODEL [PLAN] | PLAN", "every entry of the ledger, and why it is alive",
-          "Lists every tensor that one device of the fullest stage holds: how many are alive at "
-          "the peak, what each takes, and why it is held. The bytes add up to the peak. The plan "
-          "is found as in predict.",
-          kExplainExamples),
-      verb<CompareRequest, &compare>("compare", "A B", "two ledgers, entry by entry",
-                                     "Compares two ledger files: what differs, by category and "
-                                     "entry. Exit code 1 means: they differ.",
-                                     kCompareExamples),
-      verb<ModelsRequest, &models>("models", "[MODEL]", "the built-in models and their sources",
-                                   "Lists the built-in models, or one model in detail.",
-                                   kModelsExamples),
-      verb<HardwareRequest, &list_hardware>(
-          "hardware", "[DEVICE]", "the built-in devices and their sources",
-          "Lists the built-in devices, or one device in detail. With --json it prints device "
-          "files: a copy can be edited and given to --device.",
-          kHardwareExamples),
-      verb<ProfilesRequest, &profiles>(
-          "profiles", "[PROFILE]", "the frameworks whose bytes are known, and the sources",
-          "Lists the built-in profiles, or one in detail. With --json it prints profile files: a "
-          "copy can be edited and given to --profile.",
-          kProfilesExamples),
-      verb<ManRequest, &man>("man", "", "the manual page",
-                             "Prints the manual page in the format of man(7).", kManExamples),
-      verb<CompletionRequest, &completion>("completion", "SHELL",
-                                           "completion for bash, zsh or fish",
-                                           "Prints a script that completes commands, options and "
-                                           "the names that are built in.",
-                                           kCompletionExamples)};
+    verb<FitRequest, &fit>(
+        "fit", "MODEL", "does training fit a device, and if not, what to change first?",
+        "States the two numbers (state and activations) beside what the device has, the verdict, "
+        "single changes that cure it, each tried by predicting again, and the largest "
+        "micro-batch and sequence that fit. One device, or plain data parallel over --count of "
+        "them; a split given with --tp, --pp or --cp is judged as given. Exit code 1 means: it "
+        "does not fit.",
+        kFitExamples),
+    verb<PredictRequest, &predict>(
+        "predict", "MODEL [PLAN] | PLAN", "what one explicit split holds, by category and stage",
+        "Predicts the memory of a plan given by flags or by a plan file. Of --zero, --recompute "
+        "and --offload, what is not given is chosen: the first combination that fits, without "
+        "offload before with, less recomputation before more, a low ZeRO stage before a high "
+        "one; where none fits, the one that misses by least. Exit code 1 means: it does not "
+        "fit. Time is not predicted by this version.",
+        kPredictExamples),
+    verb<ParamsRequest, &params>(
+        "params", "MODEL", "the exact parameter count, by module",
+        "Counts the language model; what a published total holds beside it (buffers, a head "
+        "stored twice, other towers, scales) is named in notes. Weights are counted by their "
+        "header alone.",
+        kParamsExamples),
+    verb<ExplainRequest, &explain>(
+        "explain", "MODEL [PLAN] | PLAN", "every entry of the ledger, and why it is alive",
+        "Lists every tensor that one device of the fullest stage holds: how many are alive at "
+        "the peak, what each takes, and why it is held. The bytes add up to the peak. The plan "
+        "is found as in predict.",
+        kExplainExamples),
+    verb<CompareRequest, &compare>("compare", "A B", "two ledgers, entry by entry",
+                                   "Compares two ledger files: what differs, by category and "
+                                   "entry. Exit code 1 means: they differ.",
+                                   kCompareExamples),
+    verb<ModelsRequest, &models>("models", "[MODEL]", "the built-in models and their sources",
+                                 "Lists the built-in models, or one model in detail.",
+                                 kModelsExamples),
+    verb<HardwareRequest, &list_hardware>(
+        "hardware", "[DEVICE]", "the built-in devices and their sources",
+        "Lists the built-in devices, or one device in detail. With --json it prints device "
+        "files: a copy can be edited and given to --device.",
+        kHardwareExamples),
+    verb<ProfilesRequest, &profiles>(
+        "profiles", "[PROFILE]", "the frameworks whose bytes are known, and the sources",
+        "Lists the built-in profiles, or one in detail. With --json it prints profile files: a "
+        "copy can be edited and given to --profile.",
+        kProfilesExamples),
+    verb<ManRequest, &man>("man", "", "the manual page",
+                           "Prints the manual page in the format of man(7).", kManExamples),
+    verb<CompletionRequest, &completion>("completion", "SHELL", "completion for bash, zsh or fish",
+                                         "Prints a script that completes commands, options and "
+                                         "the names that are built in.",
+                                         kCompletionExamples)};
 
 }  // namespace
 

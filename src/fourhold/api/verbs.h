@@ -55,7 +55,8 @@ struct Verb {
 // What every verb takes besides: --json, --color, --help.
 [[nodiscard]] std::vector<OptionInfo> common_options();
 
-// The one door for bindings: {"verb": "fit", "model": "gpt2", "device": "t4", ...} to the answer that
+// The one door for bindings: {"verb": "fit", "model": "gpt2", "device": "t4", ...} to the answer
+// that
 // `--json` prints. Errors as on the command line.
 [[nodiscard]] json::Value call(const json::Value& request);
 

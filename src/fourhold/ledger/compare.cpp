@@ -79,8 +79,7 @@ class Matcher {
     Indices order(entries.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
     std::sort(order.begin(), order.end(), [&entries](std::size_t x, std::size_t y) {
-      const auto compared = entries[x].key <=> entries[y].key;
-      return compared != 0 ? compared < 0 : x < y;
+      return std::tie(entries[x].key, x) < std::tie(entries[y].key, y);
     });
     return order;
   }

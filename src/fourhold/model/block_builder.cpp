@@ -75,6 +75,10 @@ std::int16_t BlockBuilder::parameter(TensorName name, Variant variant) const {
   return -1;
 }
 
+std::int16_t BlockBuilder::bias_of(TensorName weight, TensorName bias) const {
+  return bias == weight ? std::int16_t{-1} : parameter(bias);
+}
+
 TensorId BlockBuilder::tensor(const Tensor& tensor) {
   block_.tensors.push_back(tensor);
   return static_cast<TensorId>(block_.tensors.size() - 1);
@@ -131,8 +135,7 @@ TensorId BlockBuilder::norm(TensorId x, NormKind kind, const NormNames& names, i
   op.inputs = {x};
   op.outputs = {out_id, statistics};
   if (const std::int16_t weight = parameter(names.weight); weight >= 0) op.parameters = {weight};
-  // Naming the weight as its own bias says: no bias here.
-  const std::int16_t bias = names.bias == names.weight ? std::int16_t{-1} : parameter(names.bias);
+  const std::int16_t bias = bias_of(names.weight, names.bias);
   if (bias >= 0) op.parameters.push_back(bias);
   if (switches_.norm == NormSaving::input || kind == NormKind::layer_norm) {
     op.saved = {x, statistics};
@@ -154,8 +157,7 @@ TensorId BlockBuilder::norm(TensorId x, NormKind kind, const NormNames& names, i
 TensorId BlockBuilder::linear(TensorId x, const LinearSpec& spec) {
   const std::int16_t weight = parameter(spec.weight);
   assert(weight >= 0 && "a linear needs its weight in the block's parameters");
-  // Naming the weight as its own bias says: no bias here.
-  const std::int16_t bias = spec.bias == spec.weight ? std::int16_t{-1} : parameter(spec.bias);
+  const std::int16_t bias = bias_of(spec.weight, spec.bias);
   const TensorId out =
       tensor({.name = spec.out,
               .region = spec.region,
@@ -214,7 +216,7 @@ TensorId BlockBuilder::output_linear(TensorId x, const LinearSpec& spec, TensorN
   const TensorId partial = linear(x, without_bias);
   mark_partial(partial);
   TensorId out = leave(partial, summed);
-  if (const std::int16_t bias = parameter(spec.bias); bias >= 0) {
+  if (const std::int16_t bias = bias_of(spec.weight, spec.bias); bias >= 0) {
     const TensorId biased = alias(summed, out);
     Operation& op = operation(OpKind::add_bias);
     op.inputs = {out};

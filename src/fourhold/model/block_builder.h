@@ -23,6 +23,8 @@ class BlockBuilder {
   void add_parameters(const std::vector<Parameter>& parameters);
   // Index of the parameter of that name, or -1 when this model has none.
   [[nodiscard]] std::int16_t parameter(TensorName name, Variant variant = Variant::plain) const;
+  // The same for a bias. Naming the weight as its own bias says: none here.
+  [[nodiscard]] std::int16_t bias_of(TensorName weight, TensorName bias) const;
 
   TensorId tensor(const Tensor& tensor);
   // [T, h] in the compute type, in the stream.

@@ -31,6 +31,11 @@ constexpr std::array kForeign{
     std::string_view("bias"),      std::string_view("embed_proj"),
 };
 
+bool is_foreign(const std::string& name) {
+  return std::any_of(kForeign.begin(), kForeign.end(),
+                     [&](std::string_view part) { return name.find(part) != std::string::npos; });
+}
+
 bool is_set(const json::Value& value) {
   if (value.is_null()) return false;
   if (value.is_boolean()) return value.boolean();
@@ -63,11 +68,8 @@ void read_unknown(Reading& reading) {
     // Checks the kinds of layers; windows of unknown types are not guessed.
     static_cast<void>(layer_windows(reading, reading.config.layer_count(), 0, 0));
   }
-  for (const std::string& name : reading.fields.unread()) {
-    const bool foreign = std::any_of(kForeign.begin(), kForeign.end(), [&](std::string_view part) {
-      return name.find(part) != std::string::npos;
-    });
-    if (!foreign || !is_set(*reading.fields.value(name))) continue;
+  for (const auto& [name, value] : reading.fields.unread_members()) {
+    if (!is_set(value) || !is_foreign(name)) continue;
     unknown_type(
         reading, fmt::format("{:.60}", name),
         fmt::format("belongs to no Llama, and the model type '{:.60}' is not known", type));

@@ -41,10 +41,10 @@ struct Plan {
   std::int64_t grad_accum = 1;    // micro-batches per step and replica
   std::int64_t global_batch = 1;  // micro_batch x grad_accum x dp
   std::int64_t seq = 0;           // tokens per sequence
-  RecomputePolicy recompute;
+  RecomputePolicy recompute = {};
   ScheduleKind schedule = ScheduleKind::one_f_one_b;
   std::vector<std::int64_t>
-      layers_per_stage;  // pp x vpp virtual stages: chunk 0 of all stages, ...
+      layers_per_stage = {};  // pp x vpp virtual stages: chunk 0 of all stages, ...
   Offload offload = Offload::none;
   Precision precision = Precision::bf16;
   Optimizer optimizer = Optimizer::adamw;

@@ -23,7 +23,8 @@ class Decision {
         remade_(block_.operations.size(), 0) {
     for (std::size_t i = 0; i < block_.operations.size(); ++i) {
       for (const TensorId out : block_.operations[i].outputs) {
-        // Of in-place results the first writer makes the storage.
+        // Of in-place results the first writer makes the storage; nobody here makes the input's.
+        if (root(out) == root(block_.input)) continue;
         std::int16_t& producer = producer_[root(out)];
         if (producer < 0) producer = static_cast<std::int16_t>(i);
       }

@@ -20,7 +20,7 @@ bool is_split_over_tp(const model::Shape& shape, const ShardingDegrees& degrees)
       case Dim::vocab:
         return true;
       case Dim::kv_heads:
-        return degrees.kv_heads >= degrees.tp;
+        return extent.size >= degrees.tp;
       default:
         return false;
     }

@@ -40,8 +40,7 @@ class Scale {
  public:
   Scale(Bytes most, int width) : most_(std::max(most, Bytes(1))), width_(width) {}
   [[nodiscard]] int column(Bytes bytes) const {
-    const double share =
-        static_cast<double>(bytes.count()) / static_cast<double>(most_.count());
+    const double share = static_cast<double>(bytes.count()) / static_cast<double>(most_.count());
     return std::clamp(static_cast<int>(std::lround(share * width_)), 0, width_);
   }
 
@@ -76,11 +75,11 @@ MemoryBars bars_of(const predict::MemoryPrediction& memory, std::optional<Bytes>
   };
   MemoryBars out;
   out.device = device;
-  out.bars = {{"weights", of(Category::weight), Ink::weight},
-              {"gradients", of(Category::gradient), Ink::gradient},
-              {"optimizer", of(Category::master_weight) + of(Category::optimizer_state),
-               Ink::optimizer},
-              {"activations", activations_of(ledger), Ink::activation}};
+  out.bars = {
+      {"weights", of(Category::weight), Ink::weight},
+      {"gradients", of(Category::gradient), Ink::gradient},
+      {"optimizer", of(Category::master_weight) + of(Category::optimizer_state), Ink::optimizer},
+      {"activations", activations_of(ledger), Ink::activation}};
   const Bytes rest = memory.device_bytes - out.total();
   if (rest > Bytes(0)) out.bars.push_back({"buffers", rest, Ink::buffer});
   return out;

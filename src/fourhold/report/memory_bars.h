@@ -26,8 +26,8 @@ struct MemoryBars {
   [[nodiscard]] Bytes total() const;
 };
 
-// The four things of training at the peak of the worst stage (weights, gradients, optimizer with the
-// master copy, activations), and the buffers beside them where there are any: gathered blocks,
+// The four things of training at the peak of the worst stage (weights, gradients, optimizer with
+// the master copy, activations), and the buffers beside them where there are any: gathered blocks,
 // communication, what the allocator and the runtime add. Their sum is memory.device_bytes.
 [[nodiscard]] MemoryBars bars_of(const predict::MemoryPrediction& memory,
                                  std::optional<Bytes> device);

@@ -13,8 +13,8 @@ namespace fourhold::report {
 namespace {
 
 constexpr double kWidth = 720;
-constexpr double kLeft = 200;   // where the bars start
-constexpr double kRight = 20;   // kept free
+constexpr double kLeft = 200;  // where the bars start
+constexpr double kRight = 20;  // kept free
 constexpr double kTop = 52;
 constexpr double kRow = 30;
 constexpr double kBarHeight = 18;

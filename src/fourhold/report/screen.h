@@ -22,8 +22,18 @@ struct Screen {
 };
 
 // The few colours in use, by what they mean.
-enum class Ink : std::uint8_t { plain, strong, good, bad, weak, weight, gradient, optimizer,
-                                activation, buffer };
+enum class Ink : std::uint8_t {
+  plain,
+  strong,
+  good,
+  bad,
+  weak,
+  weight,
+  gradient,
+  optimizer,
+  activation,
+  buffer
+};
 
 // The text between the escape codes of that ink, or as it is where the screen has no colour.
 [[nodiscard]] std::string painted(std::string_view text, Ink ink, const Screen& screen);

@@ -25,8 +25,8 @@ namespace fourhold::report {
 // Lines of at most `columns`, broken at blanks; a word that is longer is cut. At least one line.
 [[nodiscard]] std::vector<std::string> wrapped_lines(std::string_view text, int columns);
 
-// The same as one text, each line ended by a line break: the first behind `first`, the others behind
-// as many blanks.
+// The same as one text, each line ended by a line break: the first behind `first`, the others
+// behind as many blanks.
 [[nodiscard]] std::string wrapped(std::string_view text, int columns, std::string_view first = {});
 
 // The first candidate that takes at most `columns`; else the last one, shortened.

@@ -14,7 +14,7 @@ std::string_view why_on_host(const ledger::Entry& entry) {
 }
 
 std::string_view why_gradient(const ledger::Entry& entry) {
-  if (entry.key.variant == "whole") {
+  if (entry.key.role == Role::whole_gradient) {
     return "gradients of one block: whole until they are reduced to their owners";
   }
   return "gradients: added up until the optimizer step";

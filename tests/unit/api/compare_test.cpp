@@ -52,17 +52,30 @@ TEST(Compare, ItsJsonHasTheseMembers) {
   for (const std::string& key : keys_of(to_json(compare({file, file})))) {
     if (key.rfind("by_category.", 0) != 0) keys.push_back(key);
   }
-  EXPECT_EQ(keys, (std::vector<std::string>{
-                      "schema text", "equal boolean", "entries_a integer", "entries_b integer",
-                      "entries_differing integer", "total_bytes.a integer",
-                      "total_bytes.b integer", "total_bytes.difference integer",
-                      "live_peak_bytes.a integer", "live_peak_bytes.b integer",
-                      "live_peak_bytes.difference integer", "reserved_bytes.a integer",
-                      "reserved_bytes.b integer", "reserved_bytes.difference integer",
-                      "host_bytes.a integer", "host_bytes.b integer",
-                      "host_bytes.difference integer", "rows[].key text", "rows[].category text",
-                      "rows[].bytes_a integer", "rows[].bytes_b integer",
-                      "rows[].difference integer", "rows[].only_in null", "rows[].fields list"}));
+  EXPECT_EQ(keys, (std::vector<std::string>{"schema text",
+                                            "equal boolean",
+                                            "entries_a integer",
+                                            "entries_b integer",
+                                            "entries_differing integer",
+                                            "total_bytes.a integer",
+                                            "total_bytes.b integer",
+                                            "total_bytes.difference integer",
+                                            "live_peak_bytes.a integer",
+                                            "live_peak_bytes.b integer",
+                                            "live_peak_bytes.difference integer",
+                                            "reserved_bytes.a integer",
+                                            "reserved_bytes.b integer",
+                                            "reserved_bytes.difference integer",
+                                            "host_bytes.a integer",
+                                            "host_bytes.b integer",
+                                            "host_bytes.difference integer",
+                                            "rows[].key text",
+                                            "rows[].category text",
+                                            "rows[].bytes_a integer",
+                                            "rows[].bytes_b integer",
+                                            "rows[].difference integer",
+                                            "rows[].only_in null",
+                                            "rows[].fields list"}));
 }
 
 TEST(Compare, NeedsTwoFiles) {

@@ -41,13 +41,15 @@ TEST(Completion, BashAcceptsTheScriptAndCompletes) {
   EXPECT_EQ(std::system(("bash -n '" + script + "'").c_str()), 0);
   const std::string check = folder.write(
       "check",
-      "source '" + script + "'\n"
-      "complete_words() { COMP_WORDS=(\"$@\"); COMP_CWORD=$(($# - 1)); _fourhold; }\n"
-      "complete_words fourhold fi; [[ ${COMPREPLY[*]} == fit ]] || exit 1\n"
-      "complete_words fourhold fit --dev; [[ ${COMPREPLY[*]} == --device ]] || exit 2\n"
-      "complete_words fourhold fit --device rtx-40; [[ ${COMPREPLY[*]} == rtx-4090 ]] || exit 3\n"
-      "complete_words fourhold fit --batch ''; [[ -z ${COMPREPLY[*]} ]] || exit 4\n"
-      "complete_words fourhold completion fi; [[ ${COMPREPLY[*]} == fish ]] || exit 5\n");
+      "source '" + script +
+          "'\n"
+          "complete_words() { COMP_WORDS=(\"$@\"); COMP_CWORD=$(($# - 1)); _fourhold; }\n"
+          "complete_words fourhold fi; [[ ${COMPREPLY[*]} == fit ]] || exit 1\n"
+          "complete_words fourhold fit --dev; [[ ${COMPREPLY[*]} == --device ]] || exit 2\n"
+          "complete_words fourhold fit --device rtx-40; [[ ${COMPREPLY[*]} == rtx-4090 ]] || exit "
+          "3\n"
+          "complete_words fourhold fit --batch ''; [[ -z ${COMPREPLY[*]} ]] || exit 4\n"
+          "complete_words fourhold completion fi; [[ ${COMPREPLY[*]} == fish ]] || exit 5\n");
   EXPECT_EQ(std::system(("bash '" + check + "'").c_str()), 0);
 }
 

@@ -19,8 +19,8 @@ TEST(Hardware, ListsEveryBuiltInDevice) {
 TEST(Hardware, ItsJsonHoldsDeviceFiles) {
   const json::Value value = to_json(list_hardware({"t4"}));
   EXPECT_EQ(value.find("schema")->string(), "fourhold.hardware/1");
-  const hardware::Device device = hardware::parse_device(
-      json::write(value.find("devices")->array().front()), "printed device");
+  const hardware::Device device =
+      hardware::parse_device(json::write(value.find("devices")->array().front()), "printed device");
   EXPECT_EQ(device.name, "t4");
 }
 

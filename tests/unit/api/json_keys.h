@@ -30,8 +30,8 @@ inline void add_keys(const json::Value& value, const std::string& path,
   out.push_back(path + " " + std::string(kind));
 }
 
-// Members in their order; of a list of objects its first element. The plan's own fields are the plan's
-// contract: `plan` counts as one text.
+// Members in their order; of a list of objects its first element. The plan's own fields are the
+// plan's contract: `plan` counts as one text.
 inline std::vector<std::string> keys_of(const json::Value& value) {
   std::vector<std::string> all;
   add_keys(value, "", all);

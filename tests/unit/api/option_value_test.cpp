@@ -33,8 +33,8 @@ TEST(OptionValue, ReadsAShareAsNumberOrPercent) {
 TEST(OptionValue, RefusesAShareOutsideItsRange) {
   std::optional<double> share;
   for (const char* text : {"1", "-0.1", "100%", "nan", "inf", "x", "", "%", "0.1x"}) {
-    EXPECT_TRUE(holds(refusal_of([&] { set_from_text(kShare, text, "--headroom", share); }).hint,
-                      "10%"))
+    EXPECT_TRUE(
+        holds(refusal_of([&] { set_from_text(kShare, text, "--headroom", share); }).hint, "10%"))
         << text;
   }
 }

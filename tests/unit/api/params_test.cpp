@@ -69,21 +69,22 @@ TEST(Params, GoesOnWithoutAConfigItCannotRead) {
 }
 
 TEST(Params, ItsJsonHasTheseMembers) {
-  EXPECT_EQ(keys_of(to_json(params({"gpt2", 137'022'720}))),
-            (std::vector<std::string>{
-                "schema text", "model.name text", "parameters.total integer",
-                "parameters.active integer", "parameters.active_without_embedding integer",
-                "parameters.embedding integer", "modules[].name text", "modules[].shape list",
-                "modules[].count integer", "modules[].copies integer", "modules[].total integer",
-                "published.total integer", "published.difference integer",
-                "published.explained list", "notes list"}));
+  EXPECT_EQ(
+      keys_of(to_json(params({"gpt2", 137'022'720}))),
+      (std::vector<std::string>{
+          "schema text", "model.name text", "parameters.total integer", "parameters.active integer",
+          "parameters.active_without_embedding integer", "parameters.embedding integer",
+          "modules[].name text", "modules[].shape list", "modules[].count integer",
+          "modules[].copies integer", "modules[].total integer", "published.total integer",
+          "published.difference integer", "published.explained list", "notes list"}));
   EXPECT_TRUE(to_json(params({"gpt2", {}})).find("published")->is_null());
   EXPECT_EQ(to_json(params({"gpt2", {}})).find("schema")->string(), "fourhold.params/1");
 }
 
 TEST(Params, ItsFirstLineIsTheCount) {
-  EXPECT_EQ(to_text(params({"gpt2", {}}), report::Screen{}).rfind("gpt2: 124,439,808 parameters\n", 0),
-            0U);
+  EXPECT_EQ(
+      to_text(params({"gpt2", {}}), report::Screen{}).rfind("gpt2: 124,439,808 parameters\n", 0),
+      0U);
 }
 
 TEST(Params, NeedsAModel) {

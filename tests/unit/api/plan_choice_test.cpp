@@ -8,7 +8,7 @@ namespace fourhold::api {
 namespace {
 
 // smollm2-135m: 134,515,008 parameters, so 2.15 GB of state at 16 bytes each.
-Run run_of(Bytes memory, std::int64_t count) {
+LoadedRun run_of(Bytes memory, std::int64_t count) {
   RunRequest request;
   request.model = "smollm2-135m";
   request.target.memory = memory;
@@ -27,7 +27,7 @@ TEST(PlanChoice, TakesTheFirstValueOfEverythingWhereThatFits) {
 
 TEST(PlanChoice, ShardsBeforeItRecomputes) {
   // Without sharding at least 2.15 GB of state; with all of it sharded over 8, 0.27 GB.
-  const Run run = run_of(Bytes(2'700'000'000), 8);
+  const LoadedRun run = run_of(Bytes(2'700'000'000), 8);
   EXPECT_NE(predict::classify(complete_plan(run).memory, *complete_plan(run).capacity),
             predict::VerdictClass::fits);
   const PlannedRun planned = choose_plan(run);
@@ -38,7 +38,7 @@ TEST(PlanChoice, ShardsBeforeItRecomputes) {
 
 TEST(PlanChoice, RecomputesBeforeItOffloads) {
   // One device has nothing to shard over: the state alone fits, the activations only recomputed.
-  const Run run = run_of(Bytes(4'200'000'000), 1);
+  const LoadedRun run = run_of(Bytes(4'200'000'000), 1);
   const PlannedRun planned = choose_plan(run);
   EXPECT_EQ(planned.plan.offload, plan::Offload::none);
   EXPECT_NE(planned.plan.recompute.kind, plan::RecomputeKind::none);
@@ -46,7 +46,7 @@ TEST(PlanChoice, RecomputesBeforeItOffloads) {
 }
 
 TEST(PlanChoice, ChangesNothingThatIsGiven) {
-  Run run = run_of(Bytes(2'700'000'000), 8);
+  LoadedRun run = run_of(Bytes(2'700'000'000), 8);
   run.request.zero = 0;
   run.request.recompute = plan::recompute_from_string("none");
   run.request.offload = plan::Offload::none;
@@ -54,7 +54,7 @@ TEST(PlanChoice, ChangesNothingThatIsGiven) {
 }
 
 TEST(PlanChoice, TakesTheNearestMissWhereNothingFits) {
-  const Run run = run_of(Bytes(1'000'000), 1);
+  const LoadedRun run = run_of(Bytes(1'000'000), 1);
   const PlannedRun planned = choose_plan(run);
   EXPECT_NE(predict::classify(planned.memory, *planned.capacity), predict::VerdictClass::fits);
   // Everything that takes bytes off the device was tried and kept.

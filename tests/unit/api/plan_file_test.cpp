@@ -24,8 +24,8 @@ TEST(PlanFile, NamesModelDeviceCountAndFields) {
 TEST(PlanFile, APlanAloneIsReadWhereTheModelIsNamedElsewhere) {
   EXPECT_EQ(parse_plan_file(R"({"pp": 4})", "p.json", PlanFileKind::any).plan.pp, 4);
   EXPECT_TRUE(holds(refusal_of([] {
-                      static_cast<void>(parse_plan_file(R"({"pp": 4})", "p.json",
-                                                        PlanFileKind::names_its_model));
+                      static_cast<void>(
+                          parse_plan_file(R"({"pp": 4})", "p.json", PlanFileKind::names_its_model));
                     }).where,
                     "schema"));
 }

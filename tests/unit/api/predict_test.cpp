@@ -27,14 +27,14 @@ std::vector<std::string> first_keys(const json::Value& value, const std::string&
 }
 
 TEST(Predict, ItsJsonHasTheseMembersBesideMemory) {
-  EXPECT_EQ(first_keys(to_json(predict(of("t4"))), "memory."),
-            (std::vector<std::string>{
-                "schema text", "model.name text", "model.parameters integer",
-                "model.active_parameters integer", "device.name text",
-                "device.usable_bytes integer", "plan object", "chosen list", "time null",
-                "verdict.class text", "verdict.reason null", "verdict.explanation text",
-                "verdict.missing_bytes integer", "verdict.answers list", "run null",
-                "fit_probability null", "notes list"}));
+  EXPECT_EQ(
+      first_keys(to_json(predict(of("t4"))), "memory."),
+      (std::vector<std::string>{
+          "schema text", "model.name text", "model.parameters integer",
+          "model.active_parameters integer", "device.name text", "device.usable_bytes integer",
+          "plan object", "chosen list", "time null", "verdict.class text", "verdict.reason null",
+          "verdict.explanation text", "verdict.missing_bytes integer", "verdict.answers list",
+          "run null", "fit_probability null", "notes list"}));
 }
 
 TEST(Predict, WithoutADeviceThereIsNothingToJudge) {

@@ -18,8 +18,9 @@ TEST(Profiles, ListsEveryBuiltInProfile) {
 TEST(Profiles, ItsJsonHoldsProfileFiles) {
   const json::Value value = to_json(profiles({"megatron"}));
   EXPECT_EQ(value.find("schema")->string(), "fourhold.profiles/1");
-  EXPECT_EQ(plan::parse_profile(json::write(value.find("profiles")->array().front()), "printed").name,
-            "megatron");
+  EXPECT_EQ(
+      plan::parse_profile(json::write(value.find("profiles")->array().front()), "printed").name,
+      "megatron");
 }
 
 TEST(Profiles, OneIsShownWithItsSources) {
@@ -36,7 +37,8 @@ TEST(Profiles, ItsTextsStayOnTheScreen) {
 }
 
 TEST(Profiles, RefusesAnUnknownNameWithTheNearest) {
-  EXPECT_TRUE(holds(refusal_of([] { static_cast<void>(profiles({"megatorn"})); }).hint, "megatron"));
+  EXPECT_TRUE(
+      holds(refusal_of([] { static_cast<void>(profiles({"megatorn"})); }).hint, "megatron"));
 }
 
 }  // namespace

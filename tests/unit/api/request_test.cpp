@@ -11,7 +11,8 @@ namespace {
 TEST(Request, ReadsFlagsAndOperandsByOneList) {
   const auto request = request_of<FitRequest>(Arguments{
       .operands = {"gpt2"},
-      .options = {{"--device", "t4"}, {"--micro-batch", "4"}, {"--memory", "1GiB"}, {"--sp", "on"}}});
+      .options = {
+          {"--device", "t4"}, {"--micro-batch", "4"}, {"--memory", "1GiB"}, {"--sp", "on"}}});
   EXPECT_EQ(request.run.model, "gpt2");
   EXPECT_EQ(request.run.target.device, "t4");
   EXPECT_EQ(request.run.plan.micro_batch, 4);
@@ -41,8 +42,9 @@ TEST(Request, RefusesAFlagThatStandsTwice) {
 }
 
 TEST(Request, RefusesOneOperandTooMany) {
-  const Refusal refusal = refusal_of(
-      [] { static_cast<void>(request_of<FitRequest>(Arguments{{"gpt2", "plan.json", "x"}, {}})); });
+  const Refusal refusal = refusal_of([] {
+    static_cast<void>(request_of<FitRequest>(Arguments{{"gpt2", "plan.json", "x"}, {}}));
+  });
   EXPECT_TRUE(holds(refusal.where, "'x'"));
 }
 

@@ -14,7 +14,7 @@ std::vector<std::string> notes_of(const std::function<void(RunRequest&)>& change
   request.model = "gpt2";
   request.plan.seq = 256;
   change(request);
-  const Run run = load_run(request);
+  const LoadedRun run = load_run(request);
   std::vector<std::string> notes;
   add_run_notes(complete_plan(run), run.profile, notes);
   return notes;
@@ -26,8 +26,8 @@ bool noted(const std::vector<std::string>& notes, const std::string& part) {
 }
 
 TEST(RunNotes, SayThatZeroOverOneRankChangesNothing) {
-  EXPECT_TRUE(noted(notes_of([](RunRequest& request) { request.plan.zero = 3; }),
-                    "changes nothing"));
+  EXPECT_TRUE(
+      noted(notes_of([](RunRequest& request) { request.plan.zero = 3; }), "changes nothing"));
   EXPECT_FALSE(noted(notes_of([](RunRequest& request) {
                        request.plan.zero = 3;
                        request.plan.dp = 2;
@@ -41,15 +41,14 @@ TEST(RunNotes, SayThatLogitsOutweighEverythingElse) {
                       request.plan.recompute = plan::recompute_from_string("full");
                     }),
                     "--loss-chunk"));
-  EXPECT_FALSE(noted(notes_of([](RunRequest& request) { request.plan.loss_chunk = 64; }),
-                     "--loss-chunk"));
+  EXPECT_FALSE(
+      noted(notes_of([](RunRequest& request) { request.plan.loss_chunk = 64; }), "--loss-chunk"));
 }
 
 TEST(RunNotes, WarnOfAPrecisionThatLosesUpdates) {
-  EXPECT_TRUE(noted(notes_of([](RunRequest& request) {
-                      request.plan.precision = plan::Precision::bf16_pure;
-                    }),
-                    "rounded away"));
+  EXPECT_TRUE(noted(
+      notes_of([](RunRequest& request) { request.plan.precision = plan::Precision::bf16_pure; }),
+      "rounded away"));
 }
 
 TEST(RunNotes, WarnOfAStartUpThatNeedsMoreThanTheStep) {

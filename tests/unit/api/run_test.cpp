@@ -17,7 +17,7 @@ RunRequest of(const std::string& model, const std::string& device = {}) {
   return request;
 }
 
-bool was_chosen(const Run& run, const std::string& name) {
+bool was_chosen(const LoadedRun& run, const std::string& name) {
   return std::find(run.chosen.begin(), run.chosen.end(), name) != run.chosen.end();
 }
 
@@ -32,11 +32,10 @@ TEST(Run, TakesTheModelsLongestSequenceUpTo4096WhereNoneIsGiven) {
 }
 
 TEST(Run, TakesFp16OnADeviceWithoutBf16AndSaysSo) {
-  const Run run = load_run(of("gpt2", "t4"));
+  const LoadedRun run = load_run(of("gpt2", "t4"));
   EXPECT_EQ(run.request.precision, plan::Precision::fp16);
-  EXPECT_TRUE(std::any_of(run.notes.begin(), run.notes.end(), [](const std::string& note) {
-    return holds(note, "no bf16");
-  }));
+  EXPECT_TRUE(std::any_of(run.notes.begin(), run.notes.end(),
+                          [](const std::string& note) { return holds(note, "no bf16"); }));
   EXPECT_FALSE(load_run(of("gpt2", "a100-sxm-80gb")).request.precision.has_value());
 }
 
@@ -59,7 +58,7 @@ TEST(Run, FlagsWinOverThePlanFile) {
       "plan.json", R"({"schema": "fourhold.plan-file/1", "model": "gpt2", "device": "t4",
                        "count": 4, "plan": {"zero": 1, "micro_batch": 2}})"));
   request.plan.zero = 3;
-  const Run run = load_run(request);
+  const LoadedRun run = load_run(request);
   EXPECT_EQ(run.model.name, "gpt2");
   EXPECT_EQ(run.target->cluster.device.name, "t4");
   EXPECT_EQ(run.request.count, 4);

@@ -37,15 +37,15 @@ TEST(Target, OfUnequalDevicesTheSmallestDecides) {
 
 TEST(Target, RefusesAnEmptyPartOfAList) {
   for (const char* list : {"t4,", ",t4", "t4,,t4"}) {
-    EXPECT_EQ(
-        refusal_of([&] { static_cast<void>(load_target({.device = list})); }).where, "--device")
+    EXPECT_EQ(refusal_of([&] { static_cast<void>(load_target({.device = list})); }).where,
+              "--device")
         << list;
   }
 }
 
 TEST(Target, RefusesAnUnknownDeviceWithTheNearestName) {
-  EXPECT_TRUE(holds(
-      refusal_of([] { static_cast<void>(load_target({.device = "rtx-4091"})); }).hint, "rtx-4090"));
+  EXPECT_TRUE(holds(refusal_of([] { static_cast<void>(load_target({.device = "rtx-4091"})); }).hint,
+                    "rtx-4090"));
 }
 
 TEST(Target, TheDevicesOfANodeShareItsHostMemory) {

@@ -15,9 +15,9 @@ Output run(const std::string& verb, std::vector<std::string> operands,
 TEST(Verbs, TheListOfCommandsIsFixed) {
   std::vector<std::string_view> names;
   for (const Verb& verb : verbs()) names.push_back(verb.name);
-  EXPECT_EQ(names, (std::vector<std::string_view>{"fit", "predict", "params", "explain", "compare",
-                                                  "models", "hardware", "profiles", "man",
-                                                  "completion"}));
+  EXPECT_EQ(names,
+            (std::vector<std::string_view>{"fit", "predict", "params", "explain", "compare",
+                                           "models", "hardware", "profiles", "man", "completion"}));
 }
 
 TEST(Verbs, TheListOfFlagsIsFixed) {
@@ -27,7 +27,8 @@ TEST(Verbs, TheListOfFlagsIsFixed) {
     return all;
   };
   const std::string run_flags =
-      "MODEL PLAN_FILE --device --memory --host-memory --headroom --count --tp --sp --pp --vpp --cp "
+      "MODEL PLAN_FILE --device --memory --host-memory --headroom --count --tp --sp --pp --vpp "
+      "--cp "
       "--ep --dp --zero --micro-batch --grad-accum --global-batch --seq --recompute --schedule "
       "--layers-per-stage --offload --precision --optimizer --gradient-accumulation --loss-chunk "
       "--tuning --lora-rank --profile ";
@@ -48,7 +49,8 @@ TEST(Verbs, EveryOptionAndVerbExplainsItself) {
     EXPECT_FALSE(verb.summary.empty()) << verb.name;
     EXPECT_FALSE(verb.description.empty()) << verb.name;
     EXPECT_FALSE(verb.examples.empty()) << verb.name;
-    for (const OptionInfo& option : verb.options()) EXPECT_FALSE(option.help.empty()) << option.flag;
+    for (const OptionInfo& option : verb.options())
+      EXPECT_FALSE(option.help.empty()) << option.flag;
   }
 }
 
@@ -81,14 +83,15 @@ TEST(Verbs, ADrawingIsAFileBesideTheText) {
 }
 
 TEST(Verbs, ABindingAsksInJsonAndGetsTheSameAnswer) {
-  const json::Value answer =
-      call(json::parse(R"({"verb": "fit", "model": "gpt2", "device": "t4", "seq": 256})", "request"));
+  const json::Value answer = call(
+      json::parse(R"({"verb": "fit", "model": "gpt2", "device": "t4", "seq": 256})", "request"));
   EXPECT_EQ(json::write(answer) + "\n",
             run("fit", {"gpt2"}, {{"--device", "t4"}, {"--seq", "256"}}, Form::json).text);
 }
 
 TEST(Verbs, ABindingMustNameItsVerb) {
-  EXPECT_EQ(refusal_of([] { static_cast<void>(call(json::parse("{}", "request"))); }).where, "verb");
+  EXPECT_EQ(refusal_of([] { static_cast<void>(call(json::parse("{}", "request"))); }).where,
+            "verb");
   EXPECT_EQ(refusal_of([] { static_cast<void>(call(json::Value(1))); }).where, "request");
 }
 

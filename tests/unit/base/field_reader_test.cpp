@@ -123,6 +123,7 @@ TEST(FieldReader, WhatNobodyAskedForIsReportedWithANearName) {
   static_cast<void>(fields.integer("lanes"));
   static_cast<void>(fields.number("bandwidth"));
   EXPECT_EQ(fields.unread(), (std::vector<std::string>{"bandwith", "extra"}));
+  EXPECT_EQ(fields.unread_members()[1].second.integer(), 2);
   const Error error = refusal([&] { fields.refuse_unread(); });
   EXPECT_EQ(error.where(), "bandwith");
   EXPECT_EQ(error.hint(), "did you mean 'bandwidth'?");

@@ -65,6 +65,23 @@ TEST(HfLayers, LayerTypesOverruleTheClass) {
       "config.json: layer_types[1]");
 }
 
+TEST(HfLayers, AThousandDifferentLayersAreTheLimit) {
+  const auto with_layers = [](int count) {
+    std::string heads;
+    std::string kv_heads;
+    for (int i = 1; i <= count; ++i) {
+      heads += (i > 1 ? ", " : "") + std::to_string(i);
+      kv_heads += i > 1 ? ", 1" : "1";
+    }
+    return R"({"model_type": "openelm", "model_dim": 64, "head_dim": 16, "ffn_multipliers": 1.0,
+               "num_transformer_layers": )" +
+           std::to_string(count) + R"(, "num_query_heads": [)" + heads + R"(], "num_kv_heads": [)" +
+           kv_heads + "]}";
+  };
+  EXPECT_EQ(read_config(with_layers(1000)).kinds.size(), 1000U);
+  EXPECT_EQ(refused_config(with_layers(1001)).where(), "config.json: num_hidden_layers");
+}
+
 TEST(HfLayers, MoreActiveExpertsThanExpertsAreRefused) {
   const Error error = refused_config(
       R"({"model_type": "mixtral", "num_local_experts": 4, "num_experts_per_tok": 8})");

@@ -21,7 +21,8 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-ledger::Entry entry(ledger::Category category, std::int64_t bytes, std::string_view block = "layer") {
+ledger::Entry entry(ledger::Category category, std::int64_t bytes,
+                    std::string_view block = "layer") {
   ledger::Entry one;
   one.key.block = block;
   one.key.name = "x";
@@ -66,7 +67,8 @@ TEST(MemoryBars, AddUpToWhatTheDeviceMustHold) {
 
 TEST(MemoryBars, DrawBarsEndToEndAgainstTheLineOfTheDevice) {
   MemoryBars bars;
-  bars.bars = {{"weights", Bytes(kGiB), Ink::weight}, {"activations", Bytes(3 * kGiB), Ink::activation}};
+  bars.bars = {{"weights", Bytes(kGiB), Ink::weight},
+               {"activations", Bytes(3 * kGiB), Ink::activation}};
   bars.device = Bytes(2 * kGiB);
   // 60 columns: 11 for the label, 11 for the bytes, 4 blanks, 33 cells and one more for the line.
   const std::vector<std::string> lines =
@@ -83,7 +85,8 @@ TEST(MemoryBars, NeverDrawBeyondTheScreen) {
     for (const std::int64_t device : {1, 10, 23, 24, 1000}) {
       for (const Charset charset : {Charset::ascii, Charset::utf8}) {
         const MemoryBars bars = bars_of(sample(), Bytes(device));
-        for (const std::string& line : lines_of(draw(bars, {.columns = columns, .charset = charset}))) {
+        for (const std::string& line :
+             lines_of(draw(bars, {.columns = columns, .charset = charset}))) {
           EXPECT_LE(columns_of(line), columns) << line;
         }
       }
@@ -99,9 +102,8 @@ TEST(MemoryBars, DrawNoLineWithoutADevice) {
 
 TEST(MemoryBars, DrawOnlyPlainAsciiWhereAskedTo) {
   const std::string text = draw(bars_of(sample(), Bytes(20)), {.charset = Charset::ascii});
-  EXPECT_TRUE(std::all_of(text.begin(), text.end(), [](char c) {
-    return (c >= ' ' && c <= '~') || c == '\n';
-  }));
+  EXPECT_TRUE(std::all_of(text.begin(), text.end(),
+                          [](char c) { return (c >= ' ' && c <= '~') || c == '\n'; }));
 }
 
 TEST(MemoryBars, SvgIsOneElementWithATitleARectanglePerBarAndTheLine) {
@@ -110,7 +112,8 @@ TEST(MemoryBars, SvgIsOneElementWithATitleARectanglePerBarAndTheLine) {
   EXPECT_NE(svg.find("<title>gpt2 on t4</title>"), std::string::npos);
   EXPECT_EQ(svg.substr(svg.size() - 7), "</svg>\n");
   std::size_t rectangles = 0;
-  for (std::size_t at = svg.find("<rect"); at != std::string::npos; at = svg.find("<rect", at + 1)) {
+  for (std::size_t at = svg.find("<rect"); at != std::string::npos;
+       at = svg.find("<rect", at + 1)) {
     ++rectangles;
   }
   EXPECT_EQ(rectangles, 5U);

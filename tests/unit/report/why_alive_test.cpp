@@ -30,7 +30,7 @@ TEST(WhyAlive, HasAReasonOfItsOwnForEveryCategory) {
 TEST(WhyAlive, TellsWholeGradientsOfABlockFromAccumulators) {
   Entry entry = of(Category::gradient);
   const std::string_view accumulator = why_alive(entry);
-  entry.key.variant = "whole";
+  entry.key.role = ledger::Role::whole_gradient;
   EXPECT_NE(why_alive(entry), accumulator);
   EXPECT_NE(why_alive(entry).find("reduced"), std::string_view::npos);
 }
