@@ -50,9 +50,8 @@ double AttentionMath::kept(const TokenPlace& query, const TokenPlace& key,
                            std::int64_t head) const {
   if (dropout_ <= 0) return 1;
   const std::int64_t column = (first_head_ + head) * call_.setting.plan.seq + key.position;
-  const double unit =
-      random_unit({static_cast<std::int64_t>(model::TensorName::attention_mask), call_.layer,
-                   query.sequence, query.position, column});
+  const double unit = random_unit({static_cast<std::int64_t>(model::TensorName::attention_mask),
+                                   call_.layer, query.sequence, query.position, column});
   return unit < dropout_ ? 0 : 1 / (1 - dropout_);
 }
 

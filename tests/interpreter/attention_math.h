@@ -29,9 +29,9 @@ class AttentionMath {
   double scale_;
   double cap_;
   bool linear_bias_;
-  std::int64_t heads_;        // of the whole model
-  std::int64_t first_head_;   // of this rank
-  std::int64_t group_;        // query heads of one kv head
+  std::int64_t heads_;       // of the whole model
+  std::int64_t first_head_;  // of this rank
+  std::int64_t group_;       // query heads of one kv head
   double dropout_;
 };
 

@@ -1,8 +1,8 @@
 // The values of one block at one layer and micro-batch: what the program keeps, and nothing else.
 //
-// Tensors that share a storage share one buffer; a view is some of its columns. A buffer knows which
-// tensors its content is: once an operation has written other numbers in place, the tensors that
-// were there can no longer be read.
+// Tensors that share a storage share one buffer; a view is some of its columns. A buffer knows
+// which tensors its content is: once an operation has written other numbers in place, the tensors
+// that were there can no longer be read.
 #pragma once
 
 #include <cstdint>

@@ -65,9 +65,7 @@ Array Call::zeros(model::TensorId id, std::int64_t rows) const {
   return Array(dims);
 }
 
-std::vector<TokenPlace> Call::places(model::Region region) const {
-  return places_of(rank, region);
-}
+std::vector<TokenPlace> Call::places(model::Region region) const { return places_of(rank, region); }
 
 std::vector<TokenPlace> Call::places_of(std::int64_t other, model::Region region) const {
   return token_places(setting.plan, plan::coordinates(setting.plan, other), micro_batch, region);
@@ -87,6 +85,15 @@ const std::vector<Payload>& Call::meet(Payload payload) const {
                             std::to_string(layer) + " collective " +
                             std::to_string(static_cast<int>(step.collective.kind));
   return door.meet(group(), topic, std::move(payload));
+}
+
+void Call::check_payload(std::int64_t elements, DType dtype) const {
+  if (step.collective.kind == plan::Collective::none) return;
+  const std::int64_t bytes = bytes_of(elements, dtype);
+  if (bytes != step.payload_bytes) {
+    throw ProgramFault("brings " + std::to_string(bytes) + " bytes to a collective, but states " +
+                       std::to_string(step.payload_bytes));
+  }
 }
 
 }  // namespace fourhold::interpreter

@@ -51,8 +51,8 @@ class Call {
   [[nodiscard]] const Array& gradient(int k) const;
   [[nodiscard]] bool has_gradient(int k) const { return gradients.count(k) != 0; }
 
-  // Parameter k of the operation: its values, shapes, and whether its gradient is wanted. A weight is
-  // asked for with the size the mathematics needs; throws ProgramFault when it has another.
+  // Parameter k of the operation: its values, shapes, and whether its gradient is wanted. A weight
+  // is asked for with the size the mathematics needs; throws ProgramFault when it has another.
   [[nodiscard]] bool has_parameter(int k) const { return k < op().parameters.size(); }
   [[nodiscard]] const double* weight(int k, std::int64_t size) const;
   [[nodiscard]] const plan::LocalParameter& parameter(int k) const;
@@ -62,7 +62,9 @@ class Call {
 
   // Zeros of the local shape of a tensor, with this many rows.
   [[nodiscard]] Array zeros(model::TensorId id, std::int64_t rows) const;
-  [[nodiscard]] Array zeros(model::TensorId id) const { return zeros(id, tensor(id).shape[0].size); }
+  [[nodiscard]] Array zeros(model::TensorId id) const {
+    return zeros(id, tensor(id).shape[0].size);
+  }
 
   [[nodiscard]] plan::Coordinates at() const { return plan::coordinates(setting.plan, rank); }
   // The tokens along the first dimension of a tensor of that region.
@@ -73,6 +75,8 @@ class Call {
   [[nodiscard]] Group group() const;
   [[nodiscard]] std::int64_t place_in_group() const;
   const std::vector<Payload>& meet(Payload payload) const;
+  // Throws ProgramFault unless the step states this payload: elements in the type of `like`.
+  void check_payload(std::int64_t elements, DType dtype) const;
 };
 
 // Outputs of a forward operation, or gradients of a backward one's inputs (empty where none flows);

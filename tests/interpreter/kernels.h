@@ -1,4 +1,5 @@
-// The kernels, by file. Shapes as in model/operations.h; every kernel is a pure function of its call.
+// The kernels, by file. Shapes as in model/operations.h; every kernel is a pure function of its
+// call.
 #pragma once
 
 #include "tests/interpreter/call.h"

@@ -59,6 +59,7 @@ const double* head_of(const Array& array, std::int64_t row, std::int64_t head) {
 Results attention_forward(const Call& call) {
   const AttentionMath math(call);
   const Array& q = call.in(0);
+  call.check_payload(call.in(1).size() + call.in(2).size(), call.tensor(call.op().inputs[1]).dtype);
   const Keys keys = all_keys(call);
   const std::vector<TokenPlace> queries = call.places(model::Region::inner);
   Array out = call.zeros(call.op().outputs[0]);
@@ -102,6 +103,9 @@ Results attention_backward(const Call& call) {
   const Array& out = call.value(call.op().outputs[0]);
   const Array& log_sums = call.value(call.op().outputs[1]);
   const Array& dout = call.gradient(0);
+  // k and v pass round with their gradients.
+  call.check_payload(2 * (call.in(1).size() + call.in(2).size()),
+                     call.tensor(call.op().inputs[1]).dtype);
   const Keys keys = all_keys(call);
   const std::vector<TokenPlace> queries = call.places(model::Region::inner);
   Array dq = zeros_like(q);

@@ -25,7 +25,10 @@ Array own_rows(const Call& call, const Array& whole) {
   return picked_rows(whole, rows);
 }
 
-Array across(const Call& call, const Array& x) {
+Array across(const Call& call, const Array& x, model::TensorId id) {
+  const bool moves = call.step.collective.kind != plan::Collective::copy;
+  // Rows of routed tokens depend on the data: their payload is a plan.
+  if (moves && x.routed.empty()) call.check_payload(x.size(), call.tensor(id).dtype);
   switch (call.step.collective.kind) {
     case plan::Collective::none:
     case plan::Collective::copy:
@@ -46,9 +49,13 @@ Array across(const Call& call, const Array& x) {
 
 }  // namespace
 
-Results border_forward(const Call& call) { return {{across(call, call.in(0))}, {}}; }
+Results border_forward(const Call& call) {
+  return {{across(call, call.in(0), call.op().inputs[0])}, {}};
+}
 
 // The backward of a plain sum is the gradient itself, and the step states no collective.
-Results border_backward(const Call& call) { return {{across(call, call.gradient(0))}, {}}; }
+Results border_backward(const Call& call) {
+  return {{across(call, call.gradient(0), call.op().outputs[0])}, {}};
+}
 
 }  // namespace fourhold::interpreter

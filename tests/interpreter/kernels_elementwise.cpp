@@ -27,8 +27,7 @@ double activated(ActivationKind kind, double x) {
 double slope(ActivationKind kind, double x) {
   switch (kind) {
     case ActivationKind::gelu: {
-      const double density =
-          std::exp(-x * x / 2) * std::numbers::inv_sqrtpi / std::numbers::sqrt2;
+      const double density = std::exp(-x * x / 2) * std::numbers::inv_sqrtpi / std::numbers::sqrt2;
       return 0.5 * (1 + std::erf(x / std::numbers::sqrt2)) + x * density;
     }
     case ActivationKind::relu:
@@ -157,9 +156,10 @@ Results softcap_backward(const Call& call) {
   const Array& y = call.value(call.op().outputs[0]);
   const Array& dy = call.gradient(0);
   const double cap = call.config().logit_softcap;
-  return {{elements(y, [&](std::size_t i) {
-            return dy.data[i] * (1 - y.data[i] * y.data[i] / (cap * cap));
-          })},
+  return {{elements(y,
+                    [&](std::size_t i) {
+                      return dy.data[i] * (1 - y.data[i] * y.data[i] / (cap * cap));
+                    })},
           {}};
 }
 
@@ -186,9 +186,9 @@ Results dropout_forward(const Call& call) {
   const Array mask = elements(x, [&](std::size_t i) {
     const auto width = static_cast<std::size_t>(x.width());
     const TokenPlace& place = places[i / width];
-    const double unit = random_unit({static_cast<std::int64_t>(mask_tensor.name), call.layer,
-                                     place.sequence, place.position,
-                                     first + static_cast<std::int64_t>(i % width)});
+    const double unit =
+        random_unit({static_cast<std::int64_t>(mask_tensor.name), call.layer, place.sequence,
+                     place.position, first + static_cast<std::int64_t>(i % width)});
     return unit < probability ? 0.0 : 1.0;
   });
   const Array out =
@@ -200,10 +200,9 @@ Results dropout_backward(const Call& call) {
   const Array& mask = call.value(call.op().outputs[1]);
   const Array& dy = call.gradient(0);
   const double probability = dropout_probability(call);
-  return {{elements(dy, [&](std::size_t i) {
-            return dy.data[i] * mask.data[i] / (1 - probability);
-          })},
-          {}};
+  return {
+      {elements(dy, [&](std::size_t i) { return dy.data[i] * mask.data[i] / (1 - probability); })},
+      {}};
 }
 
 }  // namespace fourhold::interpreter

@@ -1,5 +1,5 @@
-// Routing by data: top-k of the softmax over experts, rows copied in the order of their experts, moved
-// to the ranks that own them, and back.
+// Routing by data: top-k of the softmax over experts, rows copied in the order of their experts,
+// moved to the ranks that own them, and back.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -158,6 +158,10 @@ Results permute_backward(const Call& call) {
   const std::vector<Choice> order = permuted_order(call.in(1));
   const Array& dpermuted = call.gradient(0);
   const Array& dweights = call.gradient(1);
+  const std::vector<RoutedRow> labels = labels_of(call, order);
+  if (dpermuted.routed != labels || dweights.routed != labels) {
+    throw ProgramFault("gradients of rows came back in another order");
+  }
   Array dx = call.zeros(call.op().inputs[0]);
   Array dprobabilities = call.zeros(call.op().inputs[2]);
   for (std::int64_t row = 0; row < dpermuted.rows(); ++row) {

@@ -24,8 +24,8 @@ Columns columns_of(const Call& call, std::int64_t local) {
   return {first, std::clamp<std::int64_t>(vocab - first, 0, local)};
 }
 
-// Log-softmax of logits [T, local vocabulary], and the sum of the valid tokens' losses: largest logit,
-// sum of exponentials and the target's logit of each token are put together over the ranks.
+// Log-softmax of logits [T, local vocabulary], and the sum of the valid tokens' losses: largest
+// logit, sum of exponentials and the target's logit of each token are put together over the ranks.
 struct LogSoftmax {
   Array values;
   double loss = 0;
@@ -92,9 +92,9 @@ Array scalar(double value) {
 }  // namespace
 
 Results cross_entropy_forward(const Call& call) {
+  call.check_payload(3 * call.in(0).rows(), DType::fp32);
   const LogSoftmax result = log_softmax_of(call, call.in(0), call.in(1));
-  return {{scalar(result.loss / static_cast<double>(call.setting.batch.valid)), result.values},
-          {}};
+  return {{scalar(result.loss / static_cast<double>(call.setting.batch.valid)), result.values}, {}};
 }
 
 Results cross_entropy_backward(const Call& call) {
@@ -104,6 +104,7 @@ Results cross_entropy_backward(const Call& call) {
 Results chunked_loss_forward(const Call& call) {
   const Array& x = call.in(0);
   const Array& targets = call.in(1);
+  call.check_payload(3 * x.rows(), DType::fp32);
   const std::int64_t width = x.width();
   const std::int64_t columns = call.parameter(0).shape[0].size;
   const double* w = call.weight(0, columns * width);

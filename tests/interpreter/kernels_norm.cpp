@@ -27,6 +27,7 @@ std::vector<double> summed(const Call& call, std::vector<double> numbers) {
   Array own;
   own.dims = {static_cast<std::int64_t>(numbers.size())};
   own.data = std::move(numbers);
+  call.check_payload(own.size(), DType::fp32);
   const std::vector<Payload>& all = call.meet({own});
   Array total = zeros_like(own);
   for (const Payload& payload : all) add_to(total, payload[0]);
@@ -126,8 +127,9 @@ Results norm_backward(const Call& call) {
     for (std::int64_t i = 0; i < sizes.width; ++i) {
       const auto at = static_cast<std::size_t>(row * sizes.width + i);
       dx.data[at] =
-          reciprocal * (dy.data[at] * weight_at(call, sizes, i) - sums[static_cast<std::size_t>(row)] / width -
-                        normalised.data[at] * products[static_cast<std::size_t>(row)] / width);
+          reciprocal *
+          (dy.data[at] * weight_at(call, sizes, i) - sums[static_cast<std::size_t>(row)] / width -
+           normalised.data[at] * products[static_cast<std::size_t>(row)] / width);
     }
   }
   results.tensors = {std::move(dx)};

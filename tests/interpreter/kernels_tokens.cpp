@@ -37,9 +37,10 @@ Array rotated(const Call& call, const Array& x, double direction) {
   const bool latent = attention.kind == model::AttentionKind::latent;
   const std::int64_t turned =
       latent ? attention.rope_head_dim
-             : static_cast<std::int64_t>(std::lround(static_cast<double>(head) *
-                                                     call.config().rotary_fraction));
-  const std::int64_t first = latent ? head - turned : 0;  // the rotated part of a latent q comes last
+             : static_cast<std::int64_t>(
+                   std::lround(static_cast<double>(head) * call.config().rotary_fraction));
+  const std::int64_t first =
+      latent ? head - turned : 0;  // the rotated part of a latent q comes last
   const std::vector<TokenPlace> places = call.places(tensor.region);
   Array y = x;
   for (std::int64_t row = 0; row < x.rows(); ++row) {
@@ -142,7 +143,8 @@ Results split_latent_backward(const Call& call) {
   return {{latent}, {}};
 }
 
-// k of a head is its own unrotated part, then the rotated part all heads share; v follows in k_and_v.
+// k of a head is its own unrotated part, then the rotated part all heads share; v follows in
+// k_and_v.
 Results latent_assemble_forward(const Call& call) {
   const Array& k_and_v = call.in(0);
   const Array& rotary = call.in(1);

@@ -1,5 +1,5 @@
-// Attention as separate operations with scores [T, heads, keys] between them. Keys are the positions
-// of the query's own sequence.
+// Attention as separate operations with scores [T, heads, keys] between them. Keys are the
+// positions of the query's own sequence.
 #include <algorithm>
 #include <cmath>
 
@@ -139,8 +139,8 @@ Results attention_values_forward(const Call& call) {
   for_each_pair(call, weights.dims[1],
                 [&](std::int64_t row, std::int64_t h, std::int64_t key, std::int64_t position) {
                   for (std::int64_t i = 0; i < width; ++i) {
-                    out.row(row)[h * width + i] += at(weights, row, h, position) *
-                                                   v.row(key)[math.kv_head(h) * width + i];
+                    out.row(row)[h * width + i] +=
+                        at(weights, row, h, position) * v.row(key)[math.kv_head(h) * width + i];
                   }
                 });
   return {{out}, {}};

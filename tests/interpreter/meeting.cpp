@@ -4,9 +4,7 @@
 
 namespace fourhold::interpreter {
 
-bool Door::ready() const {
-  return waits_for_ == nullptr || waits_for_->posted.size() == members_;
-}
+bool Door::ready() const { return waits_for_ == nullptr || waits_for_->posted.size() == members_; }
 
 void Door::begin_step() {
   this_step_.clear();

@@ -29,6 +29,14 @@ std::int64_t kv_heads_of(const plan::LocalParameter& parameter) {
   return 1;
 }
 
+// Works for a map and for a const map.
+template <class Map>
+auto& stored(Map& map, const ParameterKey& key) {
+  const auto found = map.find(key);
+  if (found == map.end()) throw ProgramFault("nothing is stored for " + to_string(key));
+  return found->second;
+}
+
 }  // namespace
 
 ParameterState::ParameterState(const Setting& setting, const plan::ProgramBlocks& blocks,
@@ -38,8 +46,7 @@ ParameterState::ParameterState(const Setting& setting, const plan::ProgramBlocks
   std::set<ParameterKey> owned;
   for (const plan::Chunk& chunk : program.chunks) {
     for (const BlockInstance& at : plan::block_instances(chunk, blocks)) {
-      const plan::ShardedBlock& block =
-          blocks.blocks[static_cast<std::size_t>(at.block)].sharded;
+      const plan::ShardedBlock& block = blocks.blocks[static_cast<std::size_t>(at.block)].sharded;
       std::vector<Slot>& list = slots_[{at.block, at.layer}];
       for (const plan::LocalParameter& parameter : block.parameters) {
         Slot slot;
@@ -52,9 +59,8 @@ ParameterState::ParameterState(const Setting& setting, const plan::ProgramBlocks
         if (slot.owned) {
           Flat local;
           for (const std::int64_t element : slot.elements) {
-            local.push_back(element == kPadding
-                                ? 0.0
-                                : values.at(slot.key)[static_cast<std::size_t>(element)]);
+            local.push_back(
+                element == kPadding ? 0.0 : values.at(slot.key)[static_cast<std::size_t>(element)]);
           }
           const Range own = own_piece(slot);
           const auto begin = local.begin() + static_cast<std::ptrdiff_t>(own.begin);
@@ -93,7 +99,8 @@ ParameterState::Range ParameterState::own_piece(const Slot& slot) const {
 ParameterState::Flat ParameterState::sum_over(const Group& group, const Slot& slot,
                                               const Flat& own) {
   Array total(Dims{static_cast<std::int64_t>(own.size())});
-  for (const Payload& payload : door_.meet(group, "sum of " + to_string(slot.key), {as_array(own)})) {
+  for (const Payload& payload :
+       door_.meet(group, "sum of " + to_string(slot.key), {as_array(own)})) {
     add_to(total, payload[0]);
   }
   return total.data;
@@ -145,8 +152,8 @@ void ParameterState::gather_weights(const BlockInstance& at) {
   if (gathered_.count({at.block, at.layer}) != 0) throw ProgramFault("a block is gathered twice");
   std::vector<Flat> whole;
   for (const Slot& slot : slots(at)) {
-    const Flat& stored = weight_store().weights.at(slot.key);
-    whole.push_back(setting_.plan.zero == 3 ? gathered(slot, stored) : stored);
+    const Flat& weight = stored(weight_store().weights, slot.key);
+    whole.push_back(setting_.plan.zero == 3 ? gathered(slot, weight) : weight);
   }
   gathered_[{at.block, at.layer}] = std::move(whole);
 }
@@ -170,9 +177,9 @@ void ParameterState::reduce_gradients(const BlockInstance& at) {
     sums.emplace_back(&slot, reduced(slot, found == own.end() ? none : found->second));
   }
   for (const auto& [slot, sum] : sums) {
-    Flat& stored = gradient_store().gradients[slot->key];
-    if (stored.empty()) stored.assign(sum.size(), 0.0);
-    for (std::size_t i = 0; i < sum.size(); ++i) stored[i] += sum[i];
+    Flat& total = gradient_store().gradients[slot->key];
+    if (total.empty()) total.assign(sum.size(), 0.0);
+    for (std::size_t i = 0; i < sum.size(); ++i) total[i] += sum[i];
   }
   of_block_.erase({at.block, at.layer});
 }
@@ -183,7 +190,7 @@ void ParameterState::sum_replicas(const BlockInstance& at) {
     if (!slot.trained() || !slot.parameter->gradient_sum.has_value()) continue;
     const Group group = plan::group_of(setting_.plan, *slot.parameter->gradient_sum, rank_,
                                        kv_heads_of(*slot.parameter));
-    sums[slot.key] = sum_over(group, slot, gradient_store().gradients.at(slot.key));
+    sums[slot.key] = sum_over(group, slot, stored(gradient_store().gradients, slot.key));
   }
   for (auto& [key, sum] : sums) gradient_store().gradients[key] = std::move(sum);
 }
@@ -194,7 +201,7 @@ void ParameterState::sum_tied(const BlockInstance& at) {
   if (!setting_.config.tied || group.size() == 1) return;
   for (const Slot& slot : slots(at)) {
     if (slot.key.name != model::TensorName::token_embedding || !slot.trained()) continue;
-    Flat& gradient = gradient_store().gradients.at(slot.key);
+    Flat& gradient = stored(gradient_store().gradients, slot.key);
     gradient = sum_over(group, slot, gradient);
   }
 }
@@ -203,7 +210,7 @@ void ParameterState::reduce_all(const BlockInstance& at) {
   std::map<ParameterKey, Flat> sums;
   for (const Slot& slot : slots(at)) {
     if (!slot.trained() || !slot.owned) continue;
-    sums[slot.key] = reduced(slot, gradient_store().gradients.at(slot.key));
+    sums[slot.key] = reduced(slot, stored(gradient_store().gradients, slot.key));
   }
   for (auto& [key, sum] : sums) gradient_store().gradients[key] = std::move(sum);
 }
@@ -229,7 +236,7 @@ void ParameterState::gradient_norm() {
   for (const auto& [instance, list] : slots_) {
     for (const Slot& slot : list) {
       if (!counts_in_norm(slot)) continue;
-      for (const double g : store.gradients.at(slot.key)) sum += g * g;
+      for (const double g : stored(store.gradients, slot.key)) sum += g * g;
     }
   }
   const Group world = plan::group_of(setting_.plan, Axis::world, rank_, 1);
@@ -251,13 +258,13 @@ void ParameterState::clip() {
 void ParameterState::optimize(const BlockInstance& at) {
   for (const Slot& slot : slots(at)) {
     if (!slot.trained() || !slot.owned) continue;
-    Flat& master = master_store().masters.at(slot.key);
-    const Flat& gradient = gradient_store().gradients.at(slot.key);
+    Flat& master = stored(master_store().masters, slot.key);
+    const Flat& gradient = stored(gradient_store().gradients, slot.key);
     if (gradient.size() != master.size()) {
       throw ProgramFault("the gradient of " + to_string(slot.key) + " was not reduced");
     }
     for (std::size_t i = 0; i < master.size(); ++i) master[i] -= kLearningRate * gradient[i];
-    Flat& weight = weight_store().weights.at(slot.key);
+    Flat& weight = stored(weight_store().weights, slot.key);
     const std::size_t first = setting_.plan.zero == 3 ? 0 : own_piece(slot).begin;
     std::copy(master.begin(), master.end(), weight.begin() + static_cast<std::ptrdiff_t>(first));
   }
@@ -268,10 +275,9 @@ void ParameterState::gather_updated(const BlockInstance& at) {
   for (const Slot& slot : slots(at)) {
     if (!slot.trained() || !slot.owned) continue;
     const Range own = own_piece(slot);
-    const Flat& weight = weight_store().weights.at(slot.key);
-    whole[slot.key] =
-        gathered(slot, {weight.begin() + static_cast<std::ptrdiff_t>(own.begin),
-                        weight.begin() + static_cast<std::ptrdiff_t>(own.end)});
+    const Flat& weight = stored(weight_store().weights, slot.key);
+    whole[slot.key] = gathered(slot, {weight.begin() + static_cast<std::ptrdiff_t>(own.begin),
+                                      weight.begin() + static_cast<std::ptrdiff_t>(own.end)});
   }
   for (auto& [key, weight] : whole) weight_store().weights[key] = std::move(weight);
 }
@@ -292,7 +298,7 @@ std::vector<ParameterState::Piece> ParameterState::gradients() const {
       pieces.push_back({slot.key,
                         {slot.elements.begin() + static_cast<std::ptrdiff_t>(own.begin),
                          slot.elements.begin() + static_cast<std::ptrdiff_t>(own.end)},
-                        before_clip_.at(slot.key)});
+                        stored(before_clip_, slot.key)});
     }
   }
   return pieces;
@@ -307,7 +313,7 @@ std::vector<ParameterState::Piece> ParameterState::weights() const {
       pieces.push_back({slot.key,
                         {slot.elements.begin() + static_cast<std::ptrdiff_t>(own.begin),
                          slot.elements.begin() + static_cast<std::ptrdiff_t>(own.end)},
-                        store.weights.at(slot.key)});
+                        stored(store.weights, slot.key)});
     }
   }
   return pieces;

@@ -1,7 +1,7 @@
 // Weights, gradients and optimizer of one rank: where each lies, and how it moves.
 //
-// ZeRO splits a local tensor, flat, into equal pieces over its sharding group. What the plan offloads
-// lies in a host store and passes through the device at the program's own steps.
+// ZeRO splits a local tensor, flat, into equal pieces over its sharding group. What the plan
+// offloads lies in a host store and passes through the device at the program's own steps.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,8 @@ class ParameterState {
                  const plan::Program& program, std::int64_t rank, Door& door,
                  const ParameterValues& values);
 
-  // The whole local weight. Throws ProgramFault outside gather .. release where blocks are gathered.
+  // The whole local weight. Throws ProgramFault outside gather .. release where blocks are
+  // gathered.
   [[nodiscard]] const Flat& weight(const plan::BlockInstance& at, std::int16_t parameter) const;
   void add_gradient(const plan::BlockInstance& at, std::int16_t parameter, const Flat& gradient);
 
@@ -39,7 +40,8 @@ class ParameterState {
   void optimize(const plan::BlockInstance& at);
   void gather_updated(const plan::BlockInstance& at);
 
-  // A part of a whole parameter, as one rank holds it at the end: elements[i] is where values[i] stands.
+  // A part of a whole parameter, as one rank holds it at the end: elements[i] is where values[i]
+  // stands.
   struct Piece {
     ParameterKey key;
     std::vector<std::int64_t> elements;
@@ -95,8 +97,8 @@ class ParameterState {
   std::map<InstanceKey, std::vector<Slot>> slots_;
   Store device_;
   Store host_;
-  std::map<InstanceKey, std::vector<Flat>> gathered_;                 // by parameter
-  std::map<InstanceKey, std::map<std::int16_t, Flat>> of_block_;      // gradients not yet reduced
+  std::map<InstanceKey, std::vector<Flat>> gathered_;             // by parameter
+  std::map<InstanceKey, std::map<std::int16_t, Flat>> of_block_;  // gradients not yet reduced
   std::map<ParameterKey, Flat> before_clip_;
   double norm_ = 0;
   double factor_ = 1;

@@ -70,8 +70,7 @@ ParameterKey key_of(model::Block block, std::int64_t layer, const model::BlockPa
   return {block, layer, use.parameter.name, use.variant};
 }
 
-ParameterValues make_parameters(const model::ModelConfig& config,
-                                const model::Switches& switches) {
+ParameterValues make_parameters(const model::ModelConfig& config, const model::Switches& switches) {
   const model::BatchSizes sizes{.micro_batch = 1, .seq = 4};
   ParameterValues values;
   add_block(model::embedding_operations(config, sizes, switches), -1, values);

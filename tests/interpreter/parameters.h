@@ -34,8 +34,8 @@ using ParameterValues = std::map<ParameterKey, std::vector<double>>;
 
 inline constexpr std::int64_t kPadding = -1;
 
-// For each element of the local tensor: its place in the whole one, or kPadding for the rows a padded
-// vocabulary adds.
+// For each element of the local tensor: its place in the whole one, or kPadding for the rows a
+// padded vocabulary adds.
 [[nodiscard]] std::vector<std::int64_t> local_elements(const plan::Plan& plan, std::int64_t rank,
                                                        const plan::LocalParameter& parameter);
 

@@ -10,8 +10,8 @@ namespace fourhold::interpreter {
 // A profile that can express every split; its switches are the defaults of the struct.
 [[nodiscard]] plan::Profile any_profile();
 
-// Fills in what follows from the rest: dp from the batch, the layout of layers, the schedule. `plan`
-// states degrees, micro_batch and grad_accum; global_batch is 4 unless stated otherwise.
+// Fills in what follows from the rest: dp from the batch, the layout of layers, the schedule.
+// `plan` states degrees, micro_batch and grad_accum; global_batch is 4 unless stated otherwise.
 [[nodiscard]] plan::Plan finished(plan::Plan plan, const model::ModelConfig& config);
 
 // One rank, the whole batch in one micro-batch.

@@ -15,10 +15,10 @@ using plan::StepInstance;
 using plan::Work;
 
 constexpr std::array<std::string_view, 17> kWorkNames{
-    "load_ids",        "load_targets",     "receive_activation", "send_activation",
-    "receive_gradient", "send_gradient",   "gather_weights",     "release_weights",
-    "compute",         "reduce_gradients", "end_micro_batch",    "sum_replicas",
-    "sum_tied",        "reduce_all",       "gradient_norm",      "clip",
+    "load_ids",         "load_targets",     "receive_activation", "send_activation",
+    "receive_gradient", "send_gradient",    "gather_weights",     "release_weights",
+    "compute",          "reduce_gradients", "end_micro_batch",    "sum_replicas",
+    "sum_tied",         "reduce_all",       "gradient_norm",      "clip",
     "optimize"};
 
 std::string name_of(Work work) {
@@ -36,8 +36,8 @@ int index_of(const List& list, const Value& value) {
 }  // namespace
 
 Rank::Rank(const Setting& setting, const plan::ProgramBlocks& blocks, const plan::Program& program,
-           const std::vector<StepInstance>& steps, std::int64_t rank, Meetings& meetings, Mail& mail,
-           const ParameterValues& values)
+           const std::vector<StepInstance>& steps, std::int64_t rank, Meetings& meetings,
+           Mail& mail, const ParameterValues& values)
     : setting_(setting),
       blocks_(blocks),
       program_(program),
@@ -72,8 +72,7 @@ std::string Rank::where() const {
   const StepInstance& at = steps_[cursor_];
   text += ", step " + std::to_string(cursor_) + " " + name_of(at.work);
   if (at.block >= 0) {
-    const auto& operations =
-        blocks_.blocks[static_cast<std::size_t>(at.block)].sharded.operations;
+    const auto& operations = blocks_.blocks[static_cast<std::size_t>(at.block)].sharded.operations;
     text += " of " + std::string(model::to_string(operations.block));
     if (at.layer >= 0) text += " " + std::to_string(at.layer);
     if (at.step != nullptr) {
@@ -156,9 +155,11 @@ Call Rank::call_for(const StepInstance& at, const BlockStore& values) {
   Call call{setting_, block(here), step, rank_, at.layer, at.micro_batch, door_};
   for (const plan::Access& access : step.accesses) {
     if (access.mode != AccessMode::read) continue;
-    const plan::ProgramTensor& tensor = block(here).tensors[static_cast<std::size_t>(access.tensor)];
+    const plan::ProgramTensor& tensor =
+        block(here).tensors[static_cast<std::size_t>(access.tensor)];
     const Array array = values.read(access.tensor);
-    const int output = tensor.gradient_of < 0 ? -1 : index_of(call.op().outputs, tensor.gradient_of);
+    const int output =
+        tensor.gradient_of < 0 ? -1 : index_of(call.op().outputs, tensor.gradient_of);
     if (output >= 0) call.gradients[output] = array;
     call.readable[access.tensor] = array;
   }
@@ -238,8 +239,7 @@ void Rank::send(const StepInstance& at) {
   const bool forward = at.work == Work::send_activation;
   const Direction direction = forward ? Direction::forward : Direction::backward;
   if (!forward) finish_later_blocks(position(at));
-  const auto found =
-      leaving_.find({direction, static_cast<std::size_t>(at.chunk), at.micro_batch});
+  const auto found = leaving_.find({direction, static_cast<std::size_t>(at.chunk), at.micro_batch});
   if (found == leaving_.end()) throw ProgramFault("nothing is there to send");
   mail_[{direction, lane(), virtual_stage(at) + (forward ? 1 : -1), at.micro_batch}] =
       std::move(found->second);

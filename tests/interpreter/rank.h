@@ -14,8 +14,8 @@
 
 namespace fourhold::interpreter {
 
-// Activations and gradients on their way between stages: {direction, lane in the stage, virtual stage
-// they are for, micro-batch}.
+// Activations and gradients on their way between stages: {direction, lane in the stage, virtual
+// stage they are for, micro-batch}.
 using Mail = std::map<std::tuple<plan::Direction, std::int64_t, std::int64_t, std::int64_t>, Array>;
 
 class Rank {

@@ -61,7 +61,8 @@ class Assembly {
 
 }  // namespace
 
-Simulation::Simulation(const model::ModelConfig& config, const plan::Plan& plan, const plan::Profile& profile)
+Simulation::Simulation(const model::ModelConfig& config, const plan::Plan& plan,
+                       const plan::Profile& profile)
     : config_(config), plan_(plan), profile_(profile) {
   plan::validate(plan, config, profile);
   blocks_ = plan::lower_blocks(config, plan, profile);
@@ -84,7 +85,7 @@ Outcome Simulation::run(const ParameterValues& values, plan::ProgramKind kind) c
     programs.push_back(plan::lower(config_, blocks_, plan_, profile_, stage, kind));
     std::vector<plan::StepInstance>& list = steps.emplace_back();
     plan::expand(programs.back(), blocks_, [&](const plan::StepInstance& step) {
-      if (left_out_.count(step.work) == 0) list.push_back(step);
+      if (step.work != left_out_) list.push_back(step);
     });
   }
   Meetings meetings;
@@ -116,7 +117,11 @@ Outcome Simulation::run(const ParameterValues& values, plan::ProgramKind kind) c
   for (std::int64_t i = 0; i < plan_.devices(); ++i) {
     const Rank& rank = *ranks[static_cast<std::size_t>(i)];
     // Ranks of one tp group compute the same loss: it counts once.
-    if (plan::coordinates(plan_, i).tp == 0) outcome.loss += rank.loss();
+    const std::int64_t tp = plan::coordinates(plan_, i).tp;
+    if (tp == 0) outcome.loss += rank.loss();
+    if (rank.loss() != ranks[static_cast<std::size_t>(i - tp)]->loss()) {
+      throw ProgramFault("ranks of one tp group have different losses");
+    }
     if (kind == plan::ProgramKind::evaluate) continue;
     rank.check_at_rest();
     for (const auto& piece : rank.parameters().gradients()) gradients.add(piece);

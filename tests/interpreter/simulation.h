@@ -3,7 +3,7 @@
 
 #include <cstdint>
 #include <map>
-#include <set>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,18 +23,19 @@ struct Outcome {
 class Simulation {
  public:
   // Lowers the model under the plan. Throws what validate() and lower() throw.
-  Simulation(const model::ModelConfig& config, const plan::Plan& plan, const plan::Profile& profile);
+  Simulation(const model::ModelConfig& config, const plan::Plan& plan,
+             const plan::Profile& profile);
 
-  // Runs one step on these weights. Throws ProgramFault when a step cannot be executed as stated, when
-  // ranks wait for each other for ever (saying where each stands), when anything is left over, and
-  // when replicas of the same element disagree.
+  // Runs one step on these weights. Throws ProgramFault when a step cannot be executed as stated,
+  // when ranks wait for each other for ever (saying where each stands), when anything is left over,
+  // and when replicas of the same element disagree.
   [[nodiscard]] Outcome train_step(const ParameterValues& values) const;
   // The loss alone, by the program that evaluates.
   [[nodiscard]] double evaluate(const ParameterValues& values) const;
 
   // For tests that break the program on purpose.
   [[nodiscard]] plan::ProgramBlocks& blocks() { return blocks_; }
-  void leave_out(plan::Work work) { left_out_.insert(work); }
+  void leave_out(std::optional<plan::Work> work) { left_out_ = work; }
 
  private:
   [[nodiscard]] Outcome run(const ParameterValues& values, plan::ProgramKind kind) const;
@@ -43,11 +44,11 @@ class Simulation {
   plan::Plan plan_;
   plan::Profile profile_;
   plan::ProgramBlocks blocks_;
-  std::set<plan::Work> left_out_;
+  std::optional<plan::Work> left_out_;
 };
 
-// The largest difference of two elements, relative to the norm of the tensor it is in, or to 1e-3 of
-// the norm of all tensors where that is larger (some gradients are zero but for rounding).
+// The largest difference of two elements, relative to the norm of the tensor it is in, or to 1e-3
+// of the norm of all tensors where that is larger (some gradients are zero but for rounding).
 struct Difference {
   double relative = 0;
   std::string where;

@@ -27,20 +27,19 @@ struct Split {
   Plan plan;
 };
 
-void expect_same_as_one_rank(const NamedModel& model, const Split& split,
-                             const plan::Profile& profile) {
-  SCOPED_TRACE(model.name + ", " + split.name);
+// What one rank computes for the same batch, under the same choices that are no split.
+Plan single_rank(const NamedModel& model, const Plan& plan) {
+  Plan single;
+  single.global_batch = plan.global_batch;
+  single.loss_chunk = plan.loss_chunk;
+  single.tuning = plan.tuning;
+  single.lora_rank = plan.lora_rank;
+  return finished(single, model.config);
+}
+
+void compare(const NamedModel& model, const Plan& plan, const plan::Profile& profile,
+             const ParameterValues& values, const Outcome& expected) {
   try {
-    const Plan plan = finished(split.plan, model.config);
-    Plan single;
-    single.global_batch = plan.global_batch;
-    single.loss_chunk = plan.loss_chunk;
-    single.tuning = plan.tuning;
-    single.lora_rank = plan.lora_rank;
-    single = finished(single, model.config);
-    const ParameterValues values =
-        make_parameters(model.config, plan::switches_of(plan, profile));
-    const Outcome expected = Simulation(model.config, single, profile).train_step(values);
     const Outcome found = Simulation(model.config, plan, profile).train_step(values);
     EXPECT_NEAR(found.loss, expected.loss, kTolerance * expected.loss);
     EXPECT_NEAR(found.norm, expected.norm, kTolerance * expected.norm);
@@ -55,11 +54,26 @@ void expect_same_as_one_rank(const NamedModel& model, const Split& split,
   }
 }
 
+// All splits of one list have the same batch, chunk and tuning: one run serves as the measure of
+// all.
+void expect_same_as_one_rank(const NamedModel& model, const std::vector<Split>& splits,
+                             const plan::Profile& profile) {
+  const Plan single = single_rank(model, finished(splits.front().plan, model.config));
+  const ParameterValues values = make_parameters(model.config, plan::switches_of(single, profile));
+  const Outcome expected = Simulation(model.config, single, profile).train_step(values);
+  for (const Split& split : splits) {
+    SCOPED_TRACE(model.name + ", " + split.name);
+    const Plan plan = finished(split.plan, model.config);
+    ASSERT_EQ(plan.global_batch, single.global_batch);
+    ASSERT_EQ(plan.loss_chunk, single.loss_chunk);
+    ASSERT_EQ(plan.tuning, single.tuning);
+    compare(model, plan, profile, values, expected);
+  }
+}
+
 void expect_same_as_one_rank(const std::vector<NamedModel>& models,
                              const std::vector<Split>& splits) {
-  for (const NamedModel& model : models) {
-    for (const Split& split : splits) expect_same_as_one_rank(model, split, any_profile());
-  }
+  for (const NamedModel& model : models) expect_same_as_one_rank(model, splits, any_profile());
 }
 
 std::vector<NamedModel> with_experts() {
@@ -141,13 +155,12 @@ std::vector<Split> offload_splits() {
   std::vector<Split> splits;
   for (const Offload offload : {Offload::optimizer, Offload::optimizer_gradients, Offload::all}) {
     for (const int zero : {0, 1, 2, 3}) {
-      const std::string name =
-          "offload " + std::string(plan::kOffloadNames[static_cast<std::size_t>(offload)]) +
-          ", zero " + std::to_string(zero);
+      const std::string name = "offload " +
+                               std::string(plan::kOffloadNames[static_cast<std::size_t>(offload)]) +
+                               ", zero " + std::to_string(zero);
+      splits.push_back({name, {.dp = 2, .zero = zero, .grad_accum = 2, .offload = offload}});
       splits.push_back(
-          {name, {.dp = 2, .zero = zero, .grad_accum = 2, .offload = offload}});
-      splits.push_back({name + ", pp 2",
-                        {.pp = 2, .dp = 2, .zero = zero, .grad_accum = 2, .offload = offload}});
+          {name + ", pp 2", {.pp = 2, .dp = 2, .zero = zero, .grad_accum = 2, .offload = offload}});
     }
   }
   return splits;
@@ -155,24 +168,24 @@ std::vector<Split> offload_splits() {
 
 std::vector<Split> combined_splits() {
   constexpr ScheduleKind kGpipe = ScheduleKind::gpipe;
-  return {
-      {"zero 1, tp, pp", {.tp = 2, .pp = 2, .dp = 2, .zero = 1, .grad_accum = 2}},
-      {"zero 1, tp with sp, pp", {.tp = 2, .sp = true, .pp = 2, .dp = 2, .zero = 1, .grad_accum = 2}},
-      {"zero 1, interleaved", {.pp = 2, .vpp = 2, .dp = 2, .zero = 1, .grad_accum = 2}},
-      {"zero 2, pp", {.pp = 2, .dp = 2, .zero = 2, .grad_accum = 2}},
-      {"zero 2, gpipe", {.pp = 2, .dp = 2, .zero = 2, .grad_accum = 2, .schedule = kGpipe}},
-      {"zero 3, pp", {.pp = 2, .dp = 2, .zero = 3, .grad_accum = 2}},
-      {"zero 3, interleaved", {.pp = 2, .vpp = 2, .dp = 2, .zero = 3, .grad_accum = 2}},
-      {"zero 3, tp", {.tp = 2, .dp = 2, .zero = 3}},
-      {"zero 3, tp 4 with sp", {.tp = 4, .sp = true, .dp = 2, .zero = 3}},
-      {"zero 2, tp with sp", {.tp = 2, .sp = true, .dp = 2, .zero = 2, .grad_accum = 2}},
-      {"cp, zero 1", {.cp = 2, .dp = 2, .zero = 1}},
-      {"cp, zero 3", {.cp = 2, .dp = 2, .zero = 3}},
-      {"cp, zero 3, tp with sp", {.tp = 2, .sp = true, .cp = 2, .dp = 2, .zero = 3}},
-      {"pp, cp, tp with sp", {.tp = 2, .sp = true, .pp = 2, .cp = 2, .grad_accum = 4}},
-      {"uneven, zero 1", {.pp = 2, .dp = 2, .zero = 1, .grad_accum = 2, .layers_per_stage = {1, 3}}},
-      {"uneven interleaved",
-       {.pp = 2, .vpp = 2, .grad_accum = 4, .layers_per_stage = {1, 1, 1, 1}}}};
+  return {{"zero 1, tp, pp", {.tp = 2, .pp = 2, .dp = 2, .zero = 1, .grad_accum = 2}},
+          {"zero 1, tp with sp, pp",
+           {.tp = 2, .sp = true, .pp = 2, .dp = 2, .zero = 1, .grad_accum = 2}},
+          {"zero 1, interleaved", {.pp = 2, .vpp = 2, .dp = 2, .zero = 1, .grad_accum = 2}},
+          {"zero 2, pp", {.pp = 2, .dp = 2, .zero = 2, .grad_accum = 2}},
+          {"zero 2, gpipe", {.pp = 2, .dp = 2, .zero = 2, .grad_accum = 2, .schedule = kGpipe}},
+          {"zero 3, pp", {.pp = 2, .dp = 2, .zero = 3, .grad_accum = 2}},
+          {"zero 3, gpipe", {.pp = 2, .dp = 2, .zero = 3, .grad_accum = 2, .schedule = kGpipe}},
+          {"zero 3, interleaved", {.pp = 2, .vpp = 2, .dp = 2, .zero = 3, .grad_accum = 2}},
+          {"zero 3, tp", {.tp = 2, .dp = 2, .zero = 3}},
+          {"zero 3, tp 4 with sp", {.tp = 4, .sp = true, .dp = 2, .zero = 3}},
+          {"zero 2, tp with sp", {.tp = 2, .sp = true, .dp = 2, .zero = 2, .grad_accum = 2}},
+          {"cp, zero 1", {.cp = 2, .dp = 2, .zero = 1}},
+          {"cp, zero 3", {.cp = 2, .dp = 2, .zero = 3}},
+          {"cp, zero 3, tp with sp", {.tp = 2, .sp = true, .cp = 2, .dp = 2, .zero = 3}},
+          {"pp, cp, tp with sp", {.tp = 2, .sp = true, .pp = 2, .cp = 2, .grad_accum = 4}},
+          {"uneven, zero 1",
+           {.pp = 2, .dp = 2, .zero = 1, .grad_accum = 2, .layers_per_stage = {1, 3}}}};
 }
 
 TEST(Splits, DataParallelAndAccumulationEqualOneRank) {
@@ -191,10 +204,11 @@ TEST(Splits, PipelinesEqualOneRank) {
   std::vector<NamedModel> models = all_models(4);
   models.pop_back();  // nemotron has six layers: the layouts above are for four
   expect_same_as_one_rank(models, pipeline_splits());
-  expect_same_as_one_rank({{"nemotron", tiny_nemotron()}},
-                          {{"pp 2", {.pp = 2, .grad_accum = 2}},
-                           {"pp 4", {.pp = 4, .grad_accum = 2}},
-                           {"pp 3, interleaved", {.pp = 3, .vpp = 2, .grad_accum = 3, .global_batch = 6}}});
+  expect_same_as_one_rank({{"nemotron", tiny_nemotron()}}, {{"pp 2", {.pp = 2, .grad_accum = 2}},
+                                                            {"pp 4", {.pp = 4, .grad_accum = 2}}});
+  expect_same_as_one_rank(
+      {{"nemotron", tiny_nemotron()}},
+      {{"pp 3, interleaved", {.pp = 3, .vpp = 2, .grad_accum = 3, .global_batch = 6}}});
 }
 
 TEST(Splits, ContextParallelEqualsOneRank) {
@@ -207,6 +221,39 @@ TEST(Splits, ExpertParallelEqualsOneRank) {
 
 TEST(Splits, OffloadOfEveryKindEqualsOneRank) {
   expect_same_as_one_rank(two_models(), offload_splits());
+}
+
+TEST(Splits, UnevenInterleavedPipelinesEqualOneRank) {
+  const NamedModel model{"gpt2", with_dropout(tiny_gpt2(6))};
+  for (const int zero : {0, 1, 3}) {
+    const Plan plan{.pp = 2, .vpp = 2, .dp = 2, .zero = zero, .grad_accum = 2};
+    Plan uneven = plan;
+    uneven.layers_per_stage = {1, 2, 1, 2};
+    expect_same_as_one_rank({model}, {{"canonical", plan}, {"1, 2, 1, 2", uneven}});
+  }
+}
+
+// FSDP2 keeps fp32 weights only: each block is cast, and so gathered, whatever the stage.
+TEST(Splits, WithGatheredCastsEqualOneRank) {
+  plan::Profile profile = any_profile();
+  profile.weight_storage = plan::WeightStorage::fp32_only;
+  for (const NamedModel& model : two_models()) {
+    expect_same_as_one_rank(model, zero_splits(), profile);
+    expect_same_as_one_rank(model, combined_splits(), profile);
+  }
+}
+
+TEST(Splits, WithAVocabularyPaddedFurtherEqualOneRank) {
+  plan::Profile profile = any_profile();
+  profile.vocabulary_multiple = 3;
+  for (const bool times_tp : {false, true}) {
+    profile.vocabulary_multiple_times_tp = times_tp;  // 11 rows: 12 or 12 to 36 of them
+    for (const NamedModel& model : two_models()) {
+      expect_same_as_one_rank(model, {{"tp 2", {.tp = 2}}, {"tp 4 with sp", {.tp = 4, .sp = true}}},
+                              profile);
+      expect_same_as_one_rank(model, {{"tp 4, chunked", {.tp = 4, .loss_chunk = 3}}}, profile);
+    }
+  }
 }
 
 TEST(Splits, CombinationsEqualOneRank) {
@@ -224,6 +271,23 @@ std::vector<Split> all_splits() {
     splits.insert(splits.end(), list.begin(), list.end());
   }
   return splits;
+}
+
+TEST(Splits, EvaluateToTheLossOfOneRank) {
+  const plan::Profile profile = any_profile();
+  std::vector<Split> splits = all_splits();
+  for (const NamedModel& model : two_models()) {
+    const ParameterValues values =
+        make_parameters(model.config, plan::switches_of(one_rank(model.config), profile));
+    const double expected =
+        Simulation(model.config, one_rank(model.config), profile).evaluate(values);
+    for (const Split& split : splits) {
+      SCOPED_TRACE(model.name + ", " + split.name);
+      const Plan plan = finished(split.plan, model.config);
+      EXPECT_NEAR(Simulation(model.config, plan, profile).evaluate(values), expected,
+                  kTolerance * expected);
+    }
+  }
 }
 
 void expect_same_with_policies(const std::vector<NamedModel>& models, std::vector<Split> splits,
@@ -278,17 +342,17 @@ TEST(Splits, UnderEverySwitchEqualOneRank) {
   experts.keep_permuted_rows = false;
   for (const auto& [name, switched] : profiles) {
     SCOPED_TRACE(name);
-    for (const NamedModel& model : {NamedModel{"gpt2", with_dropout(tiny_gpt2(4))},
-                                    NamedModel{"gemma2", tiny_gemma2(4)},
-                                    NamedModel{"olmo2", tiny_olmo2(4)},
-                                    NamedModel{"gpt_oss", tiny_gpt_oss(4)}}) {
-      for (const Split& split : tensor_splits()) expect_same_as_one_rank(model, split, switched);
+    for (const NamedModel& model :
+         {NamedModel{"gpt2", with_dropout(tiny_gpt2(4))}, NamedModel{"gemma2", tiny_gemma2(4)},
+          NamedModel{"olmo2", tiny_olmo2(4)}, NamedModel{"gpt_oss", tiny_gpt_oss(4)}}) {
+      expect_same_as_one_rank(model, tensor_splits(), switched);
     }
-    for (const Split& split : expert_splits()) {
-      const bool unfused = switched.switches.attention != model::AttentionSaving::flash;
-      if (unfused && split.plan.cp > 1) continue;  // refused: see the test of plan/sharding
-      expect_same_as_one_rank({"gpt_oss", tiny_gpt_oss(4)}, split, switched);
+    std::vector<Split> splits = expert_splits();
+    if (switched.switches.attention != model::AttentionSaving::flash) {
+      // Refused: see the test of plan/sharding.
+      std::erase_if(splits, [](const Split& split) { return split.plan.cp > 1; });
     }
+    expect_same_as_one_rank({"gpt_oss", tiny_gpt_oss(4)}, splits, switched);
   }
 }
 

@@ -43,7 +43,7 @@ std::string list_text(const HardwareResult& result, const report::Screen& screen
   }
   std::string text = fmt::format(
       "{} built-in devices; a device file or --memory 24GiB works too.\n", result.devices.size());
-  text += "usable: what a program can allocate, not what is sold; TFLOP/s dense; USD list price.\n";
+  text += "usable: what can be allocated, not what is sold; TFLOP/s dense; USD list price.\n";
   text += "`fourhold hardware NAME` shows one with its sources.\n\n";
   return text + table.text(screen);
 }

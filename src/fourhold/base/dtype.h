@@ -7,7 +7,20 @@
 
 namespace fourhold {
 
-enum class DType : std::uint8_t { fp32, bf16, fp16, fp64, fp8, int64, int32, int16, int8, uint8, boolean, nf4 };
+enum class DType : std::uint8_t {
+  fp32,
+  bf16,
+  fp16,
+  fp64,
+  fp8,
+  int64,
+  int32,
+  int16,
+  int8,
+  uint8,
+  boolean,
+  nf4
+};
 inline constexpr int kDTypeCount = 12;
 
 struct DTypeInfo {

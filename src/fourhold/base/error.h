@@ -11,7 +11,8 @@ namespace fourhold {
 enum class ExitCode : int { done = 0, answer_is_no = 1, bad_input = 2, internal_error = 3 };
 
 // Raised for anything a user can cause. `where` names the place (file, field, flag), `what` the
-// fault, `hint` the nearest valid value and the next step. Broken invariants use assertions instead.
+// fault, `hint` the nearest valid value and the next step. Broken invariants use assertions
+// instead.
 class Error : public std::runtime_error {
  public:
   Error(std::string where, const std::string& what, std::string hint = {},

@@ -20,17 +20,17 @@ using Object = std::vector<std::pair<std::string, Value>>;
 
 class Value {
  public:
-  Value() = default;  // null
-  Value(std::nullptr_t) {}                                            // NOLINT(google-explicit-*)
-  Value(bool value) : data_(value) {}                                 // NOLINT
-  Value(std::int64_t value) : data_(value) {}                         // NOLINT
-  Value(int value) : data_(static_cast<std::int64_t>(value)) {}       // NOLINT
-  Value(double value) : data_(value) {}                               // NOLINT
-  Value(std::string value) : data_(std::move(value)) {}               // NOLINT
-  Value(std::string_view value) : data_(std::string(value)) {}        // NOLINT
-  Value(const char* value) : data_(std::string(value)) {}             // NOLINT
-  Value(Array value);                                                 // NOLINT
-  Value(Object value);                                                // NOLINT
+  Value() = default;                                             // null
+  Value(std::nullptr_t) {}                                       // NOLINT(google-explicit-*)
+  Value(bool value) : data_(value) {}                            // NOLINT
+  Value(std::int64_t value) : data_(value) {}                    // NOLINT
+  Value(int value) : data_(static_cast<std::int64_t>(value)) {}  // NOLINT
+  Value(double value) : data_(value) {}                          // NOLINT
+  Value(std::string value) : data_(std::move(value)) {}          // NOLINT
+  Value(std::string_view value) : data_(std::string(value)) {}   // NOLINT
+  Value(const char* value) : data_(std::string(value)) {}        // NOLINT
+  Value(Array value);                                            // NOLINT
+  Value(Object value);                                           // NOLINT
 
   [[nodiscard]] bool is_null() const { return std::holds_alternative<std::monostate>(data_); }
   [[nodiscard]] bool is_boolean() const { return std::holds_alternative<bool>(data_); }

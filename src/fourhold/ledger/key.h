@@ -17,29 +17,29 @@ enum class Role : std::uint8_t {
   master,
   moment1,
   moment2,
-  scale,       // block scales of a quantised tensor
-  gathered,    // whole copy of a sharded tensor
+  scale,     // block scales of a quantised tensor
+  gathered,  // whole copy of a sharded tensor
   packed,
-  transient,   // lives inside one operation
-  buffer,      // staging for communication or offload
+  transient,  // lives inside one operation
+  buffer,     // staging for communication or offload
 };
 inline constexpr int kRoleCount = 11;
 
 [[nodiscard]] constexpr std::string_view to_string(Role role) {
   constexpr std::array<std::string_view, kRoleCount> texts{
-      "value", "gradient", "whole_gradient", "master", "moment1", "moment2",
-      "scale", "gathered", "packed", "transient", "buffer"};
+      "value", "gradient", "whole_gradient", "master",    "moment1", "moment2",
+      "scale", "gathered", "packed",         "transient", "buffer"};
   return texts[static_cast<std::size_t>(role)];
 }
 
-// Texts are views of names that outlive the ledger (tables of names, or the ledger's own pool), so a
-// key is cheap to copy and nothing is spelled until it is printed.
+// Texts are views of names that outlive the ledger (tables of names, or the ledger's own pool), so
+// a key is cheap to copy and nothing is spelled until it is printed.
 struct Key {
   static constexpr std::int32_t kNone = -1;
 
-  std::string_view block{};           // "embedding", "layer", "head", "step"
-  std::string_view name{};            // "q_weight", "norm1_out"
-  std::string_view variant{};         // "", "lora_a", "whole" ...
+  std::string_view block{};          // "embedding", "layer", "head", "step"
+  std::string_view name{};           // "q_weight", "norm1_out"
+  std::string_view variant{};        // "", "lora_a", "whole" ...
   std::int32_t layer = kNone;        // first layer the entry stands for; kNone outside layers
   std::int32_t micro_batch = kNone;  // kNone for what is not per micro-batch, and in compact form
   Role role = Role::value;

@@ -36,23 +36,23 @@ struct Entry {
   Key key{};
   Dims shape{};
   DType dtype = DType::fp32;
-  Bytes bytes{};                     // of one copy
-  std::int64_t copies = 1;           // equal tensors this entry stands for
-  std::int64_t copies_at_peak = 0;   // of these, alive at the live peak
+  Bytes bytes{};                    // of one copy
+  std::int64_t copies = 1;          // equal tensors this entry stands for
+  std::int64_t copies_at_peak = 0;  // of these, alive at the live peak
   Category category = Category::other;
   Place place = Place::device;
-  std::int64_t first_step = 0;       // alive from here ...
-  std::int64_t last_step = 0;        // ... to here, both included
+  std::int64_t first_step = 0;  // alive from here ...
+  std::int64_t last_step = 0;   // ... to here, both included
 };
 
 using CategoryBytes = std::array<Bytes, kCategoryCount>;
 
 struct Ledger {
   std::vector<Entry> entries;
-  Bytes live_peak_bytes;        // most bytes alive at one step, device entries
-  Bytes reserved_bytes;         // size of the arena a placement needs; 0 = not placed
-  std::string peak_step;        // where the peak is, in words
-  std::deque<std::string> pool; // owns texts of keys that were read from a file
+  Bytes live_peak_bytes;         // most bytes alive at one step, device entries
+  Bytes reserved_bytes;          // size of the arena a placement needs; 0 = not placed
+  std::string peak_step;         // where the peak is, in words
+  std::deque<std::string> pool;  // owns texts of keys that were read from a file
 
   // Device bytes alive at the peak, by category: their sum is live_peak_bytes.
   [[nodiscard]] CategoryBytes at_peak_by_category() const;

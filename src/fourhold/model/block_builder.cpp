@@ -125,10 +125,8 @@ TensorId BlockBuilder::norm(TensorId x, NormKind kind, const NormNames& names, i
 
   Tensor out = new_like(x, names.out);
   const TensorId out_id = tensor(out);
-  const TensorId statistics = tensor({.name = names.statistics,
-                                      .region = input.region,
-                                      .dtype = DType::fp32,
-                                      .shape = rows});
+  const TensorId statistics = tensor(
+      {.name = names.statistics, .region = input.region, .dtype = DType::fp32, .shape = rows});
   Operation& op = operation(OpKind::norm);
   op.norm = kind;
   op.recompute = RecomputeGroup::norm;
@@ -159,10 +157,7 @@ TensorId BlockBuilder::linear(TensorId x, const LinearSpec& spec) {
   assert(weight >= 0 && "a linear needs its weight in the block's parameters");
   const std::int16_t bias = bias_of(spec.weight, spec.bias);
   const TensorId out =
-      tensor({.name = spec.out,
-              .region = spec.region,
-              .dtype = spec.dtype,
-              .shape = spec.shape});
+      tensor({.name = spec.out, .region = spec.region, .dtype = spec.dtype, .shape = spec.shape});
   const bool trainable = block_.parameters[static_cast<std::size_t>(weight)].trainable;
   Operation& op = operation(OpKind::linear);
   op.packed = spec.packed;
@@ -179,8 +174,9 @@ TensorId BlockBuilder::linear(TensorId x, const LinearSpec& spec) {
 
 TensorId BlockBuilder::adapter(TensorId x, TensorId base, const LinearSpec& spec,
                                std::int16_t lora_a, std::int16_t lora_b) {
-  // Split as the matrix beside it: lora_b by its outputs, lora_a by its inputs. The middle of rank r
-  // is then a partial sum where the inputs are split, and B of a partial sum is a partial sum too.
+  // Split as the matrix beside it: lora_b by its outputs, lora_a by its inputs. The middle of rank
+  // r is then a partial sum where the inputs are split, and B of a partial sum is a partial sum
+  // too.
   const TensorId middle = tensor({.name = spec.out,
                                   .variant = Variant::lora_a,
                                   .region = at(x).region,
@@ -233,6 +229,11 @@ void BlockBuilder::mark_partial(TensorId id) {
 }
 
 TensorId BlockBuilder::enter(TensorId x, Gathered gathered) {
+  // Branches that read the same tensor share one border.
+  for (const Operation& op : block_.operations) {
+    const bool same = op.kind == OpKind::enter_branch && op.gathered == gathered;
+    if (same && op.inputs[0] == x) return op.outputs[0];
+  }
   Tensor inner = at(x);
   inner.variant = Variant::gathered;
   inner.region = Region::inner;

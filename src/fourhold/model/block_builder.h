@@ -45,8 +45,8 @@ class BlockBuilder {
     TensorName weight = TensorName::q_weight;
     TensorName bias = TensorName::q_bias;  // used only where the model has it
     TensorName out = TensorName::q;
-    Shape shape;                           // of the output
-    Region region = Region::stream;        // of the output
+    Shape shape;                     // of the output
+    Region region = Region::stream;  // of the output
     PackedGroup packed = PackedGroup::none;
     RecomputeGroup recompute = RecomputeGroup::none;
     DType dtype = DType::bf16;
@@ -66,7 +66,8 @@ class BlockBuilder {
   // act(gate) * up, fused or not by the switches. `row_scale`: routing weights inside it, or none.
   TensorId gated_activation(TensorId gate, TensorId up, ActivationKind kind, TensorName activated,
                             TensorName out, RecomputeGroup group, TensorId row_scale = kNoTensor);
-  // Dropout of a stream tensor, in place; `x` itself where the probability or the switches say none.
+  // Dropout of a stream tensor, in place; `x` itself where the probability or the switches say
+  // none.
   TensorId dropout(TensorId x, double probability, TensorName mask, TensorName out);
   TensorId add(TensorId a, TensorId b, TensorName out);
   [[nodiscard]] const Tensor& at(TensorId id) const;

@@ -29,8 +29,8 @@ enum class PositionKind : std::uint8_t { none, learned, rotary, alibi };
 
 enum class QkNorm : std::uint8_t {
   none,
-  per_head,    // one weight of head_dim shared by all heads (qwen3, gemma3)
-  full_width,  // one weight over all heads together (olmo2, minimax)
+  per_head,       // one weight of head_dim shared by all heads (qwen3, gemma3)
+  full_width,     // one weight over all heads together (olmo2, minimax)
   without_weight  // llama4: no parameters
 };
 
@@ -50,13 +50,14 @@ struct Attention {
   bool qkv_bias = false;
   bool output_bias = false;
   QkNorm qk_norm = QkNorm::none;
-  bool sinks = false;             // gpt_oss: one learned logit per head
-  std::int64_t window = 0;        // sliding or chunked window in tokens, 0 = full causal
-  double score_softcap = 0;       // gemma2: tanh cap of the scores, 0 = none
+  bool sinks = false;        // gpt_oss: one learned logit per head
+  std::int64_t window = 0;   // sliding or chunked window in tokens, 0 = full causal
+  double score_softcap = 0;  // gemma2: tanh cap of the scores, 0 = none
   // Latent attention only. q_lora_rank 0 = a plain q projection.
   std::int64_t q_lora_rank = 0;
   std::int64_t kv_lora_rank = 0;
-  std::int64_t rope_head_dim = 0;  // the part of head_dim that is rotated (shared across heads in k)
+  std::int64_t rope_head_dim =
+      0;  // the part of head_dim that is rotated (shared across heads in k)
 };
 
 enum class FeedForwardKind : std::uint8_t { none, dense, experts, linear };
@@ -89,7 +90,7 @@ struct LayerKind {
 
 // Something a checkpoint or repository holds beside the language model: counted, never added in.
 struct Extra {
-  std::string name;          // "vision tower", "multi-token prediction", "fp8 block scales" ...
+  std::string name;           // "vision tower", "multi-token prediction", "fp8 block scales" ...
   std::int64_t elements = 0;  // 0 = the formula is not known; `why` says so
   std::string why;
 };
@@ -99,29 +100,31 @@ struct ModelConfig {
   std::string model_type;  // as published
   std::int64_t vocab = 0;
   std::int64_t hidden = 0;
-  std::int64_t max_positions = 0;   // longest sequence the config states, 0 = not stated
+  std::int64_t max_positions = 0;  // longest sequence the config states, 0 = not stated
   PositionKind position = PositionKind::rotary;
-  std::int64_t position_rows = 0;   // rows of the learned table (opt: max_positions + 2)
+  std::int64_t position_rows = 0;    // rows of the learned table (opt: max_positions + 2)
   std::int64_t embedding_width = 0;  // opt-350m: narrower than hidden with projections; else hidden
-  double rotary_fraction = 1.0;     // share of head_dim that is rotated
-  bool tied = false;                // head shares the embedding's storage
+  double rotary_fraction = 1.0;      // share of head_dim that is rotated
+  bool tied = false;                 // head shares the embedding's storage
   bool head_bias = false;
-  bool embedding_norm = false;      // bloom: a norm right after the embedding
+  bool embedding_norm = false;  // bloom: a norm right after the embedding
   bool final_norm = true;
   NormKind norm = NormKind::layer_norm;  // kind of embedding_norm and final_norm
   bool norm_bias = false;
   double logit_softcap = 0;
-  double dropout = 0;               // of the two residual branches, as the config asks for
-  double attention_dropout = 0;     // of the attention probabilities
-  double embedding_dropout = 0;     // of the embedding's output
+  double dropout = 0;            // of the two residual branches, as the config asks for
+  double attention_dropout = 0;  // of the attention probabilities
+  double embedding_dropout = 0;  // of the embedding's output
 
-  std::vector<LayerKind> kinds;       // distinct layer shapes
-  std::vector<std::int32_t> layers;   // layers[i] = index into kinds
+  std::vector<LayerKind> kinds;      // distinct layer shapes
+  std::vector<std::int32_t> layers;  // layers[i] = index into kinds
 
-  std::vector<Extra> extras;          // beside the language model
-  std::vector<std::string> notes;     // assumptions taken while reading, as sentences
+  std::vector<Extra> extras;       // beside the language model
+  std::vector<std::string> notes;  // assumptions taken while reading, as sentences
 
-  [[nodiscard]] std::int64_t layer_count() const { return static_cast<std::int64_t>(layers.size()); }
+  [[nodiscard]] std::int64_t layer_count() const {
+    return static_cast<std::int64_t>(layers.size());
+  }
 };
 
 }  // namespace fourhold::model

@@ -150,7 +150,7 @@ enum class TensorName : std::uint8_t {
   router_logits,
   router_probabilities,
   expert_indices,
-  row_weights,             // routing weight of each permuted row
+  row_weights,  // routing weight of each permuted row
   row_weights_dispatched,
   permuted,
   dispatched,

@@ -14,22 +14,18 @@ constexpr BlockBuilder::NormNames kNorm1{TensorName::norm1_weight,     TensorNam
 constexpr BlockBuilder::NormNames kNorm2{TensorName::norm2_weight,     TensorName::norm2_bias,
                                          TensorName::norm2_statistics, TensorName::norm2_wide,
                                          TensorName::norm2_normalised, TensorName::norm2_out};
-constexpr BlockBuilder::NormNames kAttentionPostNorm{TensorName::attention_post_norm_weight,
-                                                     TensorName::attention_post_norm_bias,
-                                                     TensorName::attention_post_norm_statistics,
-                                                     TensorName::attention_post_norm_wide,
-                                                     TensorName::attention_post_norm_normalised,
-                                                     TensorName::attention_post_norm_out};
+constexpr BlockBuilder::NormNames kAttentionPostNorm{
+    TensorName::attention_post_norm_weight,     TensorName::attention_post_norm_bias,
+    TensorName::attention_post_norm_statistics, TensorName::attention_post_norm_wide,
+    TensorName::attention_post_norm_normalised, TensorName::attention_post_norm_out};
 constexpr BlockBuilder::NormNames kFeedForwardPostNorm{
     TensorName::feed_forward_post_norm_weight,     TensorName::feed_forward_post_norm_bias,
     TensorName::feed_forward_post_norm_statistics, TensorName::feed_forward_post_norm_wide,
     TensorName::feed_forward_post_norm_normalised, TensorName::feed_forward_post_norm_out};
-constexpr BlockBuilder::NormNames kFinalNorm{TensorName::final_norm_weight,
-                                             TensorName::final_norm_bias,
-                                             TensorName::final_norm_statistics,
-                                             TensorName::final_norm_wide,
-                                             TensorName::final_norm_normalised,
-                                             TensorName::final_norm_out};
+constexpr BlockBuilder::NormNames kFinalNorm{
+    TensorName::final_norm_weight,     TensorName::final_norm_bias,
+    TensorName::final_norm_statistics, TensorName::final_norm_wide,
+    TensorName::final_norm_normalised, TensorName::final_norm_out};
 constexpr BlockBuilder::NormNames kEmbeddingNorm{
     TensorName::embedding_norm_weight,     TensorName::embedding_norm_bias,
     TensorName::embedding_norm_statistics, TensorName::embedding_norm_wide,
@@ -51,10 +47,10 @@ bool norm_after_branch(NormPlacement placement) {
 // One residual step: stream + branch(norm(stream)), with the norms where the layer puts them.
 template <class Branch>
 TensorId residual_step(BlockBuilder& build, const LayerKind& kind, TensorId stream,
-                       const BlockBuilder::NormNames& norm, const BlockBuilder::NormNames& post_norm,
-                       TensorName mask, TensorName dropped, TensorName sum, const Branch& branch) {
-  const TensorId input =
-      norm_before(kind.placement) ? build.norm(stream, kind.norm, norm) : stream;
+                       const BlockBuilder::NormNames& norm,
+                       const BlockBuilder::NormNames& post_norm, TensorName mask,
+                       TensorName dropped, TensorName sum, const Branch& branch) {
+  const TensorId input = norm_before(kind.placement) ? build.norm(stream, kind.norm, norm) : stream;
   TensorId out = branch(input);
   if (norm_after_branch(kind.placement)) out = build.norm(out, kind.norm, post_norm);
   out = build.dropout(out, build.config().dropout, mask, dropped);
@@ -100,11 +96,11 @@ BlockOperations embedding_operations(const ModelConfig& config, const BatchSizes
                               .region = Region::inner,
                               .dtype = switches.index,
                               .shape = {build.token_extent()}});
-  const TensorId partial = build.tensor(
-      {.name = TensorName::embedded,
-       .region = Region::inner,
-       .dtype = switches.compute,
-       .shape = {build.token_extent(), {Dim::hidden, config.embedding_width}}});
+  const TensorId partial =
+      build.tensor({.name = TensorName::embedded,
+                    .region = Region::inner,
+                    .dtype = switches.compute,
+                    .shape = {build.token_extent(), {Dim::hidden, config.embedding_width}}});
   Operation& lookup = build.operation(OpKind::embedding_lookup);
   lookup.inputs = {block.input};
   lookup.outputs = {partial};
@@ -120,7 +116,7 @@ BlockOperations embedding_operations(const ModelConfig& config, const BatchSizes
                          .dtype = switches.compute});
   }
   if (const std::int16_t table = build.parameter(TensorName::position_embedding); table >= 0) {
-    const TensorId sum = build.alias(TensorName::embedded, x);
+    const TensorId sum = build.alias(build.at(x).name, x);
     Operation& add = build.operation(OpKind::add_positions);
     add.inputs = {x};
     add.outputs = {sum};
@@ -128,8 +124,8 @@ BlockOperations embedding_operations(const ModelConfig& config, const BatchSizes
     x = sum;
   }
   if (config.embedding_norm) x = build.norm(x, config.norm, kEmbeddingNorm);
-  block.output = build.dropout(x, config.embedding_dropout, TensorName::embedding_mask,
-                               TensorName::embedded);
+  block.output =
+      build.dropout(x, config.embedding_dropout, TensorName::embedding_mask, build.at(x).name);
   return block;
 }
 
@@ -148,11 +144,11 @@ BlockOperations layer_operations(const ModelConfig& config, std::int32_t layer_k
     return block;
   }
   if (has_attention) {
-    x = residual_step(build, kind, x, kNorm1, kAttentionPostNorm,
-                      TensorName::attention_residual_mask, TensorName::attention_dropped,
-                      has_feed_forward ? TensorName::hidden_states_mid
-                                       : TensorName::hidden_states_out,
-                      [&](TensorId in) { return attention_branch(build, kind.attention, in); });
+    x = residual_step(
+        build, kind, x, kNorm1, kAttentionPostNorm, TensorName::attention_residual_mask,
+        TensorName::attention_dropped,
+        has_feed_forward ? TensorName::hidden_states_mid : TensorName::hidden_states_out,
+        [&](TensorId in) { return attention_branch(build, kind.attention, in); });
   }
   if (has_feed_forward) {
     x = residual_step(
@@ -176,7 +172,8 @@ BlockOperations head_operations(const ModelConfig& config, const BatchSizes& siz
           {parameter, Variant::plain, switches.adapters == Adapters::none, true});
     }
   }
-  const TensorName head_weight = config.tied ? TensorName::token_embedding : TensorName::head_weight;
+  const TensorName head_weight =
+      config.tied ? TensorName::token_embedding : TensorName::head_weight;
   block.input = build.stream_tensor(TensorName::hidden_states);
   TensorId x = block.input;
   if (config.final_norm) x = build.norm(x, config.norm, kFinalNorm);

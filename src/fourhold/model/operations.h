@@ -42,13 +42,13 @@ enum class OpKind : std::uint8_t {
   multiply,          // elementwise
   scale_rows,        // rows x sigmoid(score): the shared expert's gate
   cast,
-  softcap,           // c tanh(x / c)
-  router,            // logits -> probabilities of all experts, indices of the chosen ones
-  permute,           // rows copied to their experts' order, k per token
-  unpermute,         // rows weighted (or only summed) back to tokens
-  add,               // residual sum
-  cross_entropy,     // sum over valid tokens / valid tokens of the global batch
-  chunked_loss,      // head and loss in chunks of tokens; also makes the gradients, in its forward
+  softcap,        // c tanh(x / c)
+  router,         // logits -> probabilities of all experts, indices of the chosen ones
+  permute,        // rows copied to their experts' order, k per token
+  unpermute,      // rows weighted (or only summed) back to tokens
+  add,            // residual sum
+  cross_entropy,  // sum over valid tokens / valid tokens of the global batch
+  chunked_loss,   // head and loss in chunks of tokens; also makes the gradients, in its forward
   // Borders that plan/sharding turns into collectives, or into nothing for a group of one.
   enter_branch,      // stream -> inner: all-gather or copy over tp; backward sums
   leave_branch,      // inner partial sums -> stream: reduce-scatter or all-reduce over tp
@@ -137,7 +137,8 @@ struct BatchSizes {
   std::int64_t seq = 0;          // s, tokens of one sequence, over all context-parallel ranks
 };
 
-[[nodiscard]] BlockOperations embedding_operations(const ModelConfig& config, const BatchSizes& sizes,
+[[nodiscard]] BlockOperations embedding_operations(const ModelConfig& config,
+                                                   const BatchSizes& sizes,
                                                    const Switches& switches);
 [[nodiscard]] BlockOperations layer_operations(const ModelConfig& config, std::int32_t layer_kind,
                                                const BatchSizes& sizes, const Switches& switches);

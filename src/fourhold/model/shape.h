@@ -14,14 +14,14 @@ namespace fourhold::model {
 
 // What one dimension of a tensor counts. Sharding maps these to mesh axes.
 enum class Dim : std::uint8_t {
-  tokens,     // sequences x positions of a micro-batch
-  keys,       // positions attended to (a full sequence)
-  routed,     // tokens x active experts, after routing: the row count depends on the data
+  tokens,  // sequences x positions of a micro-batch
+  keys,    // positions attended to (a full sequence)
+  routed,  // tokens x active experts, after routing: the row count depends on the data
   hidden,
   heads,
   kv_heads,
   head_dim,
-  ffn,        // width of a dense feed-forward or of the shared experts
+  ffn,  // width of a dense feed-forward or of the shared experts
   vocab,
   experts,
   expert_ffn,
@@ -52,7 +52,9 @@ class Shape {
   [[nodiscard]] constexpr const Extent& operator[](int i) const {
     return extents_[static_cast<std::size_t>(i)];
   }
-  [[nodiscard]] constexpr Extent& operator[](int i) { return extents_[static_cast<std::size_t>(i)]; }
+  [[nodiscard]] constexpr Extent& operator[](int i) {
+    return extents_[static_cast<std::size_t>(i)];
+  }
   [[nodiscard]] constexpr const Extent* begin() const { return extents_.data(); }
   [[nodiscard]] constexpr const Extent* end() const { return extents_.data() + rank_; }
   // Number of elements; 1 for a scalar. Throws Error on overflow.

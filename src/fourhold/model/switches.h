@@ -51,8 +51,8 @@ struct Switches {
   ExpertScaling expert_scaling = ExpertScaling::after_experts;
   bool keep_permuted_rows = true;  // experts: rows before the exchange are kept beside those after
   DropoutMasks dropout = DropoutMasks::from_config;
-  double routed_imbalance = 1.0;   // rows of the fullest rank / mean rows
-  std::int64_t loss_chunk = 0;     // tokens per chunk of head and loss, 0 = whole
+  double routed_imbalance = 1.0;  // rows of the fullest rank / mean rows
+  std::int64_t loss_chunk = 0;    // tokens per chunk of head and loss, 0 = whole
   Adapters adapters = Adapters::none;
   std::int64_t lora_rank = 0;
 };

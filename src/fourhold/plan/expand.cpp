@@ -38,9 +38,8 @@ class Expansion {
     return program_.chunks[static_cast<std::size_t>(slot.chunk)];
   }
   [[nodiscard]] bool has_backward() const {
-    return std::any_of(program_.slots.begin(), program_.slots.end(), [](const Slot& slot) {
-      return slot.direction == Direction::backward;
-    });
+    return std::any_of(program_.slots.begin(), program_.slots.end(),
+                       [](const Slot& slot) { return slot.direction == Direction::backward; });
   }
   // The head's backward begins where its forward ends: its gathered weights stay.
   [[nodiscard]] bool backward_follows(std::size_t index) const {

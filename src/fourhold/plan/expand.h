@@ -9,25 +9,25 @@
 namespace fourhold::plan {
 
 enum class Work : std::uint8_t {
-  load_ids,            // token ids of a micro-batch
+  load_ids,  // token ids of a micro-batch
   load_targets,
   receive_activation,  // the chunk's input, from the stage before
   send_activation,
-  receive_gradient,    // the gradient of the chunk's output, from the stage after
+  receive_gradient,  // the gradient of the chunk's output, from the stage after
   send_gradient,
-  gather_weights,      // a block's weights become whole (ZeRO-3, offload, fp32-only storage)
+  gather_weights,  // a block's weights become whole (ZeRO-3, offload, fp32-only storage)
   release_weights,
-  compute,             // `step` of the block
-  reduce_gradients,    // a block's gradient goes to its owners (ZeRO-2/3, offload)
-  end_micro_batch,     // a chunk's forward or backward is over
+  compute,           // `step` of the block
+  reduce_gradients,  // a block's gradient goes to its owners (ZeRO-2/3, offload)
+  end_micro_batch,   // a chunk's forward or backward is over
   // Once per step, per block instance (micro_batch is kNone):
-  sum_replicas,        // partial gradients of replicated parameters, over tp or kv replicas
-  sum_tied,            // the embedding's gradient on the first and the last stage
-  reduce_all,          // all-reduce or reduce-scatter of gradients over dp x cp (ZeRO-0/1)
+  sum_replicas,  // partial gradients of replicated parameters, over tp or kv replicas
+  sum_tied,      // the embedding's gradient on the first and the last stage
+  reduce_all,    // all-reduce or reduce-scatter of gradients over dp x cp (ZeRO-0/1)
   gradient_norm,
   clip,
   optimize,
-  gather_updated,      // updated weights, from their owners to all (ZeRO-1/2)
+  gather_updated,  // updated weights, from their owners to all (ZeRO-1/2)
 };
 
 // One piece of work at one place of the run.
@@ -35,11 +35,11 @@ struct StepInstance {
   static constexpr std::int32_t kNone = -1;
   Work work = Work::compute;
   Direction direction = Direction::forward;
-  std::int16_t block = -1;           // index into ProgramBlocks::blocks
+  std::int16_t block = -1;  // index into ProgramBlocks::blocks
   std::int32_t chunk = kNone;
-  std::int32_t layer = kNone;        // global layer, kNone for embedding and head
+  std::int32_t layer = kNone;  // global layer, kNone for embedding and head
   std::int32_t micro_batch = kNone;
-  const Step* step = nullptr;        // compute only
+  const Step* step = nullptr;  // compute only
 };
 
 // Calls `visit` for every step in order. Pointers stay valid while `blocks` lives.

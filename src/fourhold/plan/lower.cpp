@@ -8,8 +8,8 @@ namespace fourhold::plan {
 namespace {
 
 StateMotion motion_of(const Plan& plan, const Recipe& recipe) {
-  return {.gathers_blocks = plan.zero == 3 || plan.offload == Offload::all ||
-                            recipe.weight != recipe.gathered,
+  return {.gathers_blocks =
+              plan.zero == 3 || plan.offload == Offload::all || recipe.weight != recipe.gathered,
           .reduces_each_block = plan.zero >= 2 || plan.offload == Offload::optimizer_gradients ||
                                 plan.offload == Offload::all};
 }
@@ -35,8 +35,8 @@ ProgramBlocks lower_blocks(const model::ModelConfig& config, const Plan& plan,
       add(blocks, model::embedding_operations(config, sizes, switches), degrees, none);
   const bool partly = plan.recompute.kind == RecomputeKind::full && plan.recompute.full_layers >= 0;
   for (std::size_t kind = 0; kind < config.kinds.size(); ++kind) {
-    model::BlockOperations operations = model::layer_operations(
-        config, static_cast<std::int32_t>(kind), sizes, switches);
+    model::BlockOperations operations =
+        model::layer_operations(config, static_cast<std::int32_t>(kind), sizes, switches);
     if (partly) {
       blocks.plain_layer_of_kind.push_back(add(blocks, operations, degrees, none));
     }

@@ -1,9 +1,10 @@
-// From a block's operations to its steps: forward as listed, backward in reverse, with recomputation
-// where a step first needs what was dropped.
+// From a block's operations to its steps: forward as listed, backward in reverse, with
+// recomputation where a step first needs what was dropped.
 #include <algorithm>
 #include <cassert>
 #include <utility>
 
+#include "fourhold/plan/gradient_flow.h"
 #include "fourhold/plan/program.h"
 #include "fourhold/plan/recompute.h"
 
@@ -16,43 +17,6 @@ using model::BlockOperations;
 using model::Operation;
 using model::OpKind;
 using model::TensorId;
-
-// Outputs that carry a gradient back: all of a split, the first of everything else (statistics,
-// masks and indices carry none). Routing weights are an output of permute that does.
-bool carries_gradient(const Operation& op, int output) {
-  return output == 0 || op.kind == OpKind::split_latent || op.kind == OpKind::latent_assemble ||
-         op.kind == OpKind::permute;
-}
-
-// Inputs a gradient flows to: not ids, targets or indices.
-bool takes_gradient(const Operation& op, int input) {
-  switch (op.kind) {
-    case OpKind::embedding_lookup:
-      return false;
-    case OpKind::cross_entropy:
-    case OpKind::chunked_loss:
-      return input == 0;
-    case OpKind::permute:
-    case OpKind::unpermute:
-      return input != 1;
-    default:
-      return true;
-  }
-}
-
-// Backward only renames the gradient: both inputs of a sum, views, biases' inputs.
-bool passes_gradient_on(const Operation& op, Collective collective) {
-  if (op.kind == OpKind::add || op.kind == OpKind::add_bias || op.kind == OpKind::add_positions) {
-    return true;
-  }
-  return collective == Collective::all_reduce;
-}
-
-// Backward may overwrite the incoming gradient with the outgoing one, if nobody else reads it.
-bool works_in_place(const Operation& op, Collective collective) {
-  return op.kind == OpKind::rotary || op.kind == OpKind::dropout ||
-         collective == Collective::copy;
-}
 
 class BlockLowering {
  public:
@@ -105,8 +69,8 @@ class BlockLowering {
     value.shape = source.shape;
     value.storage = static_cast<std::int16_t>(root(id));
     value.kept = decision_.kept[static_cast<std::size_t>(id)] != 0;
-    const bool from_outside = source.name == model::TensorName::token_ids ||
-                              source.name == model::TensorName::targets;
+    const bool from_outside =
+        source.name == model::TensorName::token_ids || source.name == model::TensorName::targets;
     if (from_outside) {
       value.category = Category::input;
     } else if (source.name == model::TensorName::head_input_gradient) {
@@ -345,7 +309,8 @@ class BlockLowering {
     const TensorId in = operation.inputs[k];
     if (!takes_gradient(operation, k) || !needs(in)) return;
     if (const std::int16_t existing = gradient_of(in); existing >= 0) {
-      assert(!shared_later(existing, index, in) && "a gradient is added to before all have read it");
+      assert(!shared_later(existing, index, in) &&
+             "a gradient is added to before all have read it");
       step.accesses.push_back({existing, AccessMode::accumulate});
       return;
     }
@@ -419,8 +384,8 @@ class BlockLowering {
 
   RecomputeDecision decision_;
   ProgramBlock result_;
-  std::vector<std::int16_t> gradient_;       // per value: its gradient tensor, -1 none yet
-  std::vector<std::uint8_t> available_;      // per storage: exists at this point of backward
+  std::vector<std::int16_t> gradient_;        // per value: its gradient tensor, -1 none yet
+  std::vector<std::uint8_t> available_;       // per storage: exists at this point of backward
   std::vector<std::uint8_t> needs_gradient_;  // per value
 };
 

@@ -82,6 +82,7 @@ Recipe recipe_of(const Plan& plan, const Profile& profile) {
   if (profile.fp32_gradients || plan.gradient_accumulation == GradientAccumulation::fp32) {
     recipe.gradient = DType::fp32;
   }
+  recipe.host_gradient = profile.fp32_host_gradients ? DType::fp32 : recipe.gradient;
   if (plan.tuning == Tuning::qlora) recipe.frozen_block = kQloraBlock;
   return recipe;
 }

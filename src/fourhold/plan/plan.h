@@ -43,8 +43,8 @@ struct Plan {
   std::int64_t seq = 0;           // tokens per sequence
   RecomputePolicy recompute = {};
   ScheduleKind schedule = ScheduleKind::one_f_one_b;
-  std::vector<std::int64_t>
-      layers_per_stage = {};  // pp x vpp virtual stages: chunk 0 of all stages, ...
+  std::vector<std::int64_t> layers_per_stage =
+      {};  // pp x vpp virtual stages: chunk 0 of all stages, ...
   Offload offload = Offload::none;
   Precision precision = Precision::bf16;
   Optimizer optimizer = Optimizer::adamw;

@@ -1,8 +1,8 @@
-// The program: what one rank does in one step, in order. Memory walks its lifetimes, time prices its
-// steps, the executor runs them; nothing else describes a run.
+// The program: what one rank does in one step, in order. Memory walks its lifetimes, time prices
+// its steps, the executor runs them; nothing else describes a run.
 //
-// Blocks of equal shape share one ProgramBlock; a step of the run is a block's step at one layer and
-// one micro-batch, and plan/expand.h lists them all.
+// Blocks of equal shape share one ProgramBlock; a step of the run is a block's step at one layer
+// and one micro-batch, and plan/expand.h lists them all.
 #pragma once
 
 #include <cstdint>
@@ -17,18 +17,18 @@
 
 namespace fourhold::plan {
 
-// A tensor of a block: a value (same index as in the operation list), the gradient of one, or memory
-// inside one step. Tensors whose `storage` is another's share its bytes.
+// A tensor of a block: a value (same index as in the operation list), the gradient of one, or
+// memory inside one step. Tensors whose `storage` is another's share its bytes.
 struct ProgramTensor {
   model::TensorName name = model::TensorName::hidden_states;
   model::Variant variant = model::Variant::plain;
   ledger::Role role = ledger::Role::value;
   ledger::Category category = ledger::Category::scratch;
   DType dtype = DType::bf16;
-  std::int16_t storage = -1;  // index of the tensor that owns the bytes; its own if it does
+  std::int16_t storage = -1;      // index of the tensor that owns the bytes; its own if it does
   std::int16_t gradient_of = -1;  // the value whose gradient this is, -1 of none
-  bool kept = false;          // owner: lives from forward to backward
-  model::Shape shape;         // local
+  bool kept = false;              // owner: lives from forward to backward
+  model::Shape shape;             // local
 };
 
 enum class AccessMode : std::uint8_t {
@@ -60,11 +60,11 @@ struct ProgramBlock {
   ShardedBlock sharded;
   std::vector<ProgramTensor> tensors;
   std::vector<Step> forward;
-  std::vector<Step> backward;          // recompute steps stand among them
-  std::int16_t input = -1;             // value entering from the block before
-  std::int16_t output = -1;            // value leaving to the next block; the loss of the head
-  std::int16_t output_gradient = -1;   // gradient entering backward, -1 for the head
-  std::int16_t input_gradient = -1;    // gradient leaving backward, -1 for the embedding
+  std::vector<Step> backward;         // recompute steps stand among them
+  std::int16_t input = -1;            // value entering from the block before
+  std::int16_t output = -1;           // value leaving to the next block; the loss of the head
+  std::int16_t output_gradient = -1;  // gradient entering backward, -1 for the head
+  std::int16_t input_gradient = -1;   // gradient leaving backward, -1 for the embedding
 };
 
 // All kinds of blocks a plan needs, shared by its stages.

@@ -11,7 +11,8 @@ using model::Operation;
 using model::OpKind;
 using model::TensorId;
 
-// One pass over a block: which storages are wanted in backward, who makes them, who makes them again.
+// One pass over a block: which storages are wanted in backward, who makes them, who makes them
+// again.
 class Decision {
  public:
   Decision(const ShardedBlock& sharded, const RecomputePolicy& policy)

@@ -14,8 +14,8 @@ namespace fourhold::plan {
 inline constexpr std::int16_t kNotRemade = -1;
 
 struct RecomputeDecision {
-  std::vector<std::uint8_t> kept;         // per tensor, true at the tensor that owns the storage
-  std::vector<std::int16_t> segment;      // per operation: its segment, or kNotRemade
+  std::vector<std::uint8_t> kept;     // per tensor, true at the tensor that owns the storage
+  std::vector<std::int16_t> segment;  // per operation: its segment, or kNotRemade
 };
 
 // Kept storages are exactly those backward or a remade operation reads and no remade one makes.

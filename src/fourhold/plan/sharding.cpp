@@ -11,6 +11,7 @@ using model::OpKind;
 using model::Region;
 using model::TensorId;
 
+// kv heads are split where there are enough of them, layer by layer: kinds of layers may differ.
 bool is_split_over_tp(const model::Shape& shape, const ShardingDegrees& degrees) {
   return std::any_of(shape.begin(), shape.end(), [&](const model::Extent& extent) {
     switch (extent.dim) {
@@ -71,7 +72,8 @@ bool is_border(OpKind kind) {
 }
 
 // Communication inside an operation that is not a border.
-OperationCollective inner_collective(const model::Operation& op, const model::BlockOperations& block,
+OperationCollective inner_collective(const model::Operation& op,
+                                     const model::BlockOperations& block,
                                      const ShardingDegrees& degrees) {
   switch (op.kind) {
     case OpKind::attention:
@@ -107,16 +109,11 @@ ShardingDegrees degrees_of(const Plan& plan, const model::ModelConfig& config,
   const std::int64_t multiple = profile.vocabulary_multiple_times_tp
                                     ? checked_multiply(profile.vocabulary_multiple, plan.tp)
                                     : std::lcm(profile.vocabulary_multiple, plan.tp);
-  std::int64_t kv_heads = 1;
-  for (const model::LayerKind& kind : config.kinds) {
-    kv_heads = std::max(kv_heads, kind.attention.kv_heads);
-  }
   return {.tp = plan.tp,
           .sp = plan.sp,
           .cp = plan.cp,
           .ep = plan.ep,
-          .padded_vocab = checked_multiply(ceil_divide(config.vocab, multiple), multiple),
-          .kv_heads = kv_heads};
+          .padded_vocab = checked_multiply(ceil_divide(config.vocab, multiple), multiple)};
 }
 
 model::Extent local_extent(const model::Extent& extent, Region region,

@@ -1,8 +1,8 @@
 // How a block's operations are split over the mesh: local shapes, and the collectives this inserts.
 //
 // A split is a rule about what a dimension counts, not about a model: heads, widths and the
-// vocabulary over tp, tokens over cp (and over tp in the stream, with sequence parallelism), experts
-// over ep. A degree of one is no operation: borders vanish and sizes stay.
+// vocabulary over tp, tokens over cp (and over tp in the stream, with sequence parallelism),
+// experts over ep. A degree of one is no operation: borders vanish and sizes stay.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +36,6 @@ struct ShardingDegrees {
   std::int64_t cp = 1;
   std::int64_t ep = 1;
   std::int64_t padded_vocab = 0;  // rows of the vocabulary, padded, over all tp ranks
-  std::int64_t kv_heads = 1;
 };
 // `padded_vocab` is a multiple of tp, or of the profile's multiple (Megatron: 128 x tp).
 [[nodiscard]] ShardingDegrees degrees_of(const Plan& plan, const model::ModelConfig& config,

@@ -83,9 +83,8 @@ class Search {
       if (!answer || answer->saves_bytes <= Bytes(0)) return false;
       const int progress = search_.progress(*answer);
       const bool within_node = changed.devices() <= search_.node();
-      const bool better = progress > progress_ ||
-                          (progress == 0 && progress_ == 0 && within_node &&
-                           answer->saves_bytes > best_->saves_bytes);
+      const bool better = progress > progress_ || (progress == 0 && progress_ == 0 && within_node &&
+                                                   answer->saves_bytes > best_->saves_bytes);
       if (!best_ || better) {
         best_ = std::move(answer);
         progress_ = progress;

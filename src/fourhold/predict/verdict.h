@@ -23,8 +23,8 @@ enum class VerdictClass : std::uint8_t {
 
 // What the plan may use.
 struct Capacity {
-  Bytes usable_bytes{};             // of one device, before the runtime's own
-  std::optional<Bytes> host_bytes{};// per device; absent: not checked
+  Bytes usable_bytes{};               // of one device, before the runtime's own
+  std::optional<Bytes> host_bytes{};  // per device; absent: not checked
   std::int64_t devices_per_node = 1;
   double headroom = 0;  // share of usable_bytes that must stay free
 };

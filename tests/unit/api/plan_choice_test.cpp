@@ -38,7 +38,7 @@ TEST(PlanChoice, ShardsBeforeItRecomputes) {
 
 TEST(PlanChoice, RecomputesBeforeItOffloads) {
   // One device has nothing to shard over: the state alone fits, the activations only recomputed.
-  const LoadedRun run = run_of(Bytes(4'200'000'000), 1);
+  const LoadedRun run = run_of(Bytes(3'200'000'000), 1);
   const PlannedRun planned = choose_plan(run);
   EXPECT_EQ(planned.plan.offload, plan::Offload::none);
   EXPECT_NE(planned.plan.recompute.kind, plan::RecomputeKind::none);

@@ -26,7 +26,8 @@ TEST(RunJson, WhatAnAnswerCostsInTimeIsNullUntilItIsKnown) {
   predict::Verdict verdict;
   verdict.answers.resize(2);
   verdict.answers[1].costs_time_percent = 33.0;
-  const json::Array& answers = verdict_json(verdict).find("answers")->array();
+  const json::Value written = verdict_json(verdict);
+  const json::Array& answers = written.find("answers")->array();
   EXPECT_TRUE(answers[0].find("costs_time_percent")->is_null());
   EXPECT_EQ(answers[1].find("costs_time_percent")->number(), 33.0);
 }

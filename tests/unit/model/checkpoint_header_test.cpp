@@ -38,11 +38,11 @@ std::string fault_of(const std::string& json, std::size_t data_bytes = 0) {
 }
 
 TEST(CheckpointHeader, ReadsTensorsInTheOrderOfTheirData) {
-  const CheckpointHeader header = parse(
-      R"({"b":{"dtype":"F32","shape":[3],"data_offsets":[12,24]},)"
-      R"("a":{"shape":[2,3],"data_offsets":[0,12],"dtype":"BF16"},)"
-      R"("__metadata__":{"format":"pt"}}  )",
-      24);
+  const CheckpointHeader header =
+      parse(R"({"b":{"dtype":"F32","shape":[3],"data_offsets":[12,24]},)"
+            R"("a":{"shape":[2,3],"data_offsets":[0,12],"dtype":"BF16"},)"
+            R"("__metadata__":{"format":"pt"}}  )",
+            24);
   ASSERT_EQ(header.tensors.size(), 2U);
   EXPECT_EQ(header.tensors[0].name, "a");
   EXPECT_EQ(header.tensors[0].type, StoredType::bf16);

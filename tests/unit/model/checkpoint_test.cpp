@@ -42,10 +42,10 @@ TEST(Checkpoint, AnIndexJoinsItsShards) {
   const TestFolder folder;
   (void)folder.write("one.safetensors", one_tensor("a"));
   (void)folder.write("two.safetensors", one_tensor("b"));
-  const std::string index = folder.write(
-      "model.safetensors.index.json",
-      R"({"metadata":{"total_size":8},)"
-      R"("weight_map":{"b":"two.safetensors","a":"one.safetensors"}})");
+  const std::string index =
+      folder.write("model.safetensors.index.json",
+                   R"({"metadata":{"total_size":8},)"
+                   R"("weight_map":{"b":"two.safetensors","a":"one.safetensors"}})");
   const Checkpoint checkpoint = read_checkpoint(index);
   ASSERT_EQ(checkpoint.tensors.size(), 2U);
   EXPECT_EQ(checkpoint.tensors[0].name, "a");
