@@ -26,6 +26,13 @@ std::string name_of(Work work) {
   return index < kWorkNames.size() ? std::string(kWorkNames[index]) : "gather_updated";
 }
 
+bool begins(const std::vector<plan::Step>& list, const plan::Step& step) {
+  return !list.empty() && &list.front() == &step;
+}
+bool ends(const std::vector<plan::Step>& list, const plan::Step& step) {
+  return !list.empty() && &list.back() == &step;
+}
+
 // Position of `value` in a list of operands, -1 if it is none of them.
 template <class List, class Value>
 int index_of(const List& list, const Value& value) {
@@ -132,7 +139,7 @@ void Rank::perform(const StepInstance& at) {
 void Rank::compute(const StepInstance& at) {
   const Position here = position(at);
   const plan::Step& step = *at.step;
-  if (&step == &block(here).backward.front()) finish_later_blocks(here);
+  if (begins(block(here).backward, step)) finish_later_blocks(here);
   BlockStore& values = store(here);
   const Call call = call_for(at, values);
   const Kernel kernel = kernel_of(call.op().kind);
@@ -144,8 +151,8 @@ void Rank::compute(const StepInstance& at) {
     store_forward(call, results, values);
   }
   add_parameter_gradients(at, call, results);
-  if (&step == &block(here).forward.back()) leave_forward(here);
-  if (!block(here).backward.empty() && &step == &block(here).backward.back()) leave_backward(here);
+  if (ends(block(here).forward, step)) leave_forward(here);
+  if (ends(block(here).backward, step)) leave_backward(here);
 }
 
 // Everything the step states that it reads, and nothing else.

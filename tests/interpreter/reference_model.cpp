@@ -4,10 +4,11 @@
 #include <cmath>
 #include <numeric>
 
+#include "tests/interpreter/reference_math.h"
+
 namespace fourhold::interpreter {
 namespace {
 
-using model::ActivationKind;
 using model::Attention;
 using model::AttentionKind;
 using model::FeedForward;
@@ -16,45 +17,6 @@ using model::LayerKind;
 using model::NormKind;
 using model::NormPlacement;
 using model::TensorName;
-
-using Row = std::vector<double>;
-using Rows = std::vector<Row>;  // one row per position
-
-double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
-
-double activate(ActivationKind kind, double x) {
-  if (kind == ActivationKind::relu) return std::max(x, 0.0);
-  if (kind == ActivationKind::silu) return x * sigmoid(x);
-  return x * 0.5 * std::erfc(-x / std::sqrt(2.0));
-}
-
-Row sum_of(const Row& a, const Row& b) {
-  Row sum = a;
-  for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += b[i];
-  return sum;
-}
-Rows sum_of(const Rows& a, const Rows& b) {
-  Rows sum;
-  for (std::size_t t = 0; t < a.size(); ++t) sum.push_back(sum_of(a[t], b[t]));
-  return sum;
-}
-
-Row slice(const Row& row, std::int64_t first, std::int64_t count) {
-  return {row.begin() + first, row.begin() + first + count};
-}
-
-// Turns the pairs (i, i + half) of a row by position x base^(-2i / width).
-Row rotate(const Row& row, std::size_t position) {
-  Row turned = row;
-  const std::size_t half = row.size() / 2;
-  for (std::size_t i = 0; i < half; ++i) {
-    const double exponent = -2.0 * static_cast<double>(i) / static_cast<double>(row.size());
-    const double angle = static_cast<double>(position) * std::pow(10000.0, exponent);
-    turned[i] = row[i] * std::cos(angle) - row[i + half] * std::sin(angle);
-    turned[i + half] = row[i] * std::sin(angle) + row[i + half] * std::cos(angle);
-  }
-  return turned;
-}
 
 class Reference {
  public:
@@ -97,35 +59,12 @@ class Reference {
     return found == values_.end() ? nullptr : &found->second;
   }
 
-  [[nodiscard]] static Row apply(const Row& matrix, const Row* bias, const Row& x) {
-    Row y(matrix.size() / x.size(), 0.0);
-    for (std::size_t o = 0; o < y.size(); ++o) {
-      for (std::size_t i = 0; i < x.size(); ++i) y[o] += matrix[o * x.size() + i] * x[i];
-      if (bias != nullptr) y[o] += (*bias)[o];
-    }
-    return y;
-  }
   [[nodiscard]] Rows linear(const Rows& x, TensorName weight, const Row* bias = nullptr) const {
     Rows y;
     for (const Row& row : x) y.push_back(apply(*find(weight), bias, row));
     return y;
   }
 
-  [[nodiscard]] static Row normalise(const Row& x, NormKind kind, const Row* weight,
-                                     const Row* bias) {
-    const auto width = static_cast<double>(x.size());
-    const double mean =
-        kind == NormKind::layer_norm ? std::accumulate(x.begin(), x.end(), 0.0) / width : 0.0;
-    double variance = 0;
-    for (const double value : x) variance += (value - mean) * (value - mean) / width;
-    Row y;
-    for (std::size_t i = 0; i < x.size(); ++i) {
-      y.push_back((x[i] - mean) / std::sqrt(variance + 1e-5));
-      if (weight != nullptr) y[i] *= (*weight)[i];
-      if (bias != nullptr) y[i] += (*bias)[i];
-    }
-    return y;
-  }
   [[nodiscard]] Rows norm(const Rows& x, NormKind kind, TensorName weight, TensorName bias) const {
     Rows y;
     for (const Row& row : x) y.push_back(normalise(row, kind, find(weight), find(bias)));

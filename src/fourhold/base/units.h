@@ -18,7 +18,8 @@ class Bytes {
   [[nodiscard]] constexpr double gib() const { return static_cast<double>(count_) / (1LL << 30); }
   [[nodiscard]] constexpr double gb() const { return static_cast<double>(count_) / 1e9; }
 
-  constexpr auto operator<=>(const Bytes&) const = default;
+  // clang-tidy 14 takes the 0 that a defaulted comparison compares with for a null pointer.
+  constexpr auto operator<=>(const Bytes&) const = default;  // NOLINT(modernize-use-nullptr)
   Bytes& operator+=(Bytes other) {
     count_ = checked_add(count_, other.count_);
     return *this;

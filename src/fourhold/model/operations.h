@@ -27,7 +27,9 @@ enum class OpKind : std::uint8_t {
   embedding_lookup,  // token_ids [T] -> [T, h]
   add_positions,     // + position_embedding rows, in place
   norm,              // layer or RMS norm over the last width
-  linear,            // x W^T (+ bias): the one GEMM
+  // x W^T (+ bias): the one GEMM. Where tp splits its inputs the result is one addend of a sum, and
+  // the bias belongs to the first rank's alone.
+  linear,
   add_bias,          // the bias of a linear whose output is first summed over ranks
   rotary,            // rotates q or k in place
   split_latent,      // kv_latent -> kv_compressed, k_rotary (views)

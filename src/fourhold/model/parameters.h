@@ -26,7 +26,9 @@ struct Parameter {
   [[nodiscard]] std::int64_t elements() const { return shape.elements(); }
 };
 
-// Parameters of one block, in the order they are used. A tied head has no head_weight.
+// Parameters of one block, in the order they are used. A tied head has no head_weight. Norms behind
+// a branch (post_branch, post_add, sandwich) are the *_post_norm_* names; a branch that is absent
+// has no norms either.
 [[nodiscard]] std::vector<Parameter> embedding_parameters(const ModelConfig& config);
 [[nodiscard]] std::vector<Parameter> layer_parameters(const ModelConfig& config,
                                                       const LayerKind& kind);

@@ -249,6 +249,18 @@ TEST(HfFamilies, BlockConfigsStateEachLayer) {
   EXPECT_EQ(total(config), 128 + 2 * 4096 + 2 * 2048 + 3 * 16384 + 2 * (64 + 4096) + 2 * 640 + 64);
 }
 
+// DeciLM-7B lists the KV heads alone. Layers: 2 norms 128, q and o 64*64, k and v 32 or 16 wide,
+// three 100*64; embedding and head 10*64, final norm 64.
+TEST(HfFamilies, KvHeadsMayBeListedPerLayer) {
+  const std::string start =
+      R"({"model_type": "deci", "vocab_size": 10, "hidden_size": 64, "intermediate_size": 100,
+          "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads_per_layer": )";
+  EXPECT_EQ(total(start + "[2, 1]}"),
+            2 * (128 + 2 * 4096 + 3 * 6400) + 2 * 64 * (32 + 16) + 2 * 640 + 64);
+  EXPECT_EQ(refused_config(start + "[2, 3]}").hint(), "the nearest valid value is 2");
+  EXPECT_EQ(refused_config(start + "[2]}").where(), "config.json: num_key_value_heads_per_layer");
+}
+
 TEST(HfFamilies, PerLayerListsMustCoverEveryLayer) {
   const std::string start =
       R"({"model_type": "openelm", "model_dim": 64, "head_dim": 16, "num_transformer_layers": 3, )";
