@@ -42,6 +42,13 @@ std::vector<std::size_t> sample_of(const ParameterKey& key, std::size_t size) {
   return sample;
 }
 
+// Two sequences in one micro-batch: a thousand losses are taken for each model.
+plan::Plan two_sequences(const ModelConfig& config) {
+  plan::Plan plan;
+  plan.global_batch = 2;
+  return finished(plan, config);
+}
+
 void check_differences(const ModelConfig& config, const plan::Plan& plan,
                        const plan::Profile& profile) {
   const Simulation simulation(config, plan, profile);
@@ -119,27 +126,34 @@ bool has_experts(const ModelConfig& config) {
   });
 }
 
-// Profiles of every way to keep what attention, norms, activations and the loss need.
+// Profiles of every way to keep what attention, norms, activations and the loss need, each with
+// models on which it changes something.
 struct Variant {
   std::string name;
-  plan::Profile profile;
+  std::vector<NamedModel> models;
+  plan::Profile profile = any_profile();
 };
 
 std::vector<Variant> variants() {
+  const NamedModel gpt2{"gpt2", with_dropout(tiny_gpt2(2))};
+  const NamedModel gpt_oss{"gpt_oss", tiny_gpt_oss(2)};
+  const NamedModel gemma2{"gemma2", tiny_gemma2(2)};
   std::vector<Variant> list;
-  const auto variant = [&](const std::string& name) -> model::Switches& {
-    list.push_back({name, any_profile()});
+  const auto variant = [&](const std::string& name,
+                           const std::vector<NamedModel>& models) -> model::Switches& {
+    list.push_back({name, models});
     return list.back().profile.switches;
   };
-  variant("unfused attention").attention = model::AttentionSaving::unfused;
-  variant("unfused attention in fp32").attention = model::AttentionSaving::unfused_wide;
-  variant("norms that keep wide copies").norm = model::NormSaving::wide;
-  variant("unfused activation").activation = model::ActivationSaving::unfused;
-  variant("loss in place").loss = model::LossSaving::in_place;
-  variant("vocab-parallel loss").loss = model::LossSaving::vocab_parallel;
-  variant("eager loss").loss = model::LossSaving::eager;
-  variant("eager loss that holds its logits").loss = model::LossSaving::eager_held;
-  model::Switches& experts = variant("experts scaled inside, permuted rows dropped");
+  variant("unfused attention", {gpt2, gpt_oss}).attention = model::AttentionSaving::unfused;
+  variant("unfused attention in fp32", {gpt2, gemma2}).attention =
+      model::AttentionSaving::unfused_wide;
+  variant("norms that keep wide copies", {gemma2}).norm = model::NormSaving::wide;
+  variant("unfused activation", {gpt_oss, gemma2}).activation = model::ActivationSaving::unfused;
+  variant("loss in place", {gpt2, gemma2}).loss = model::LossSaving::in_place;
+  variant("vocab-parallel loss", {gemma2}).loss = model::LossSaving::vocab_parallel;
+  variant("eager loss", {gemma2}).loss = model::LossSaving::eager;
+  variant("eager loss that holds its logits", {gemma2}).loss = model::LossSaving::eager_held;
+  model::Switches& experts = variant("experts scaled inside, permuted rows dropped", {gpt_oss});
   experts.expert_scaling = model::ExpertScaling::inside_activation;
   experts.keep_permuted_rows = false;
   return list;
@@ -147,24 +161,22 @@ std::vector<Variant> variants() {
 
 TEST(Gradients, OfEveryFamilyAreThoseOfTheForward) {
   for (const NamedModel& model : all_models(2)) {
-    expect_gradients_match_differences(model, one_rank(model.config), any_profile());
+    expect_gradients_match_differences(model, two_sequences(model.config), any_profile());
   }
 }
 
 TEST(Gradients, UnderEverySwitchAreThoseOfTheForward) {
   for (const Variant& variant : variants()) {
     SCOPED_TRACE(variant.name);
-    for (const NamedModel& model :
-         {NamedModel{"gpt2", with_dropout(tiny_gpt2(2))}, NamedModel{"gpt_oss", tiny_gpt_oss(2)},
-          NamedModel{"gemma2", tiny_gemma2(2)}}) {
-      expect_gradients_match_differences(model, one_rank(model.config), variant.profile);
+    for (const NamedModel& model : variant.models) {
+      expect_gradients_match_differences(model, two_sequences(model.config), variant.profile);
     }
   }
 }
 
 TEST(Gradients, AreTheSameWhateverIsRecomputed) {
   std::vector<Variant> all = variants();
-  all.push_back({"default", any_profile()});
+  all.push_back({"default", {}});
   for (const Variant& variant : all) {
     SCOPED_TRACE(variant.name);
     for (const NamedModel& model : all_models(2)) {
@@ -180,8 +192,8 @@ TEST(Gradients, OfAChunkedLossAreThoseOfTheForward) {
   for (const NamedModel& model :
        {NamedModel{"gpt2", tiny_gpt2(2)}, NamedModel{"gemma2", tiny_gemma2(2)},
         NamedModel{"opt", tiny_opt(2)}, NamedModel{"bloom", tiny_bloom(2)}}) {
-    plan::Plan plan = one_rank(model.config);
-    plan.loss_chunk = 5;  // 32 tokens: the last chunk is a short one
+    plan::Plan plan = two_sequences(model.config);
+    plan.loss_chunk = 5;  // 16 tokens: the last chunk is a short one
     expect_gradients_match_differences(model, plan, any_profile());
   }
 }
@@ -206,7 +218,7 @@ TEST(Gradients, OfAdaptersAreThoseOfTheForward) {
   for (const NamedModel& model :
        {NamedModel{"gpt2", tiny_gpt2(2)}, NamedModel{"llama", tiny_llama(2)},
         NamedModel{"deepseek", tiny_deepseek(2, 5)}, NamedModel{"nemotron", tiny_nemotron()}}) {
-    plan::Plan plan = one_rank(model.config);
+    plan::Plan plan = two_sequences(model.config);
     plan.tuning = plan::Tuning::lora;
     plan.lora_rank = 2;
     expect_gradients_match_differences(model, plan, any_profile());

@@ -69,28 +69,26 @@ Results attention_forward(const Call& call) {
     const TokenPlace& query = queries[static_cast<std::size_t>(row)];
     for (std::int64_t h = 0; h < heads; ++h) {
       const std::int64_t g = math.kv_head(h);
-      const auto score = [&](std::int64_t key) {
-        return math.score(dot(head_of(q, row, h), head_of(keys.k, key, g), q.dims[2]), query,
-                          keys.places[static_cast<std::size_t>(key)], h);
-      };
       std::vector<std::int64_t> seen;
+      std::vector<double> scores;
       double most = -std::numeric_limits<double>::infinity();
       for (std::int64_t key = 0; key < keys.k.rows(); ++key) {
-        if (!math.sees(query, keys.places[static_cast<std::size_t>(key)])) continue;
+        const TokenPlace& place = keys.places[static_cast<std::size_t>(key)];
+        if (!math.sees(query, place)) continue;
+        const double product = dot(head_of(q, row, h), head_of(keys.k, key, g), q.dims[2]);
         seen.push_back(key);
-        most = std::max(most, score(key));
+        scores.push_back(math.score(product, query, place, h));
+        most = std::max(most, scores.back());
       }
       double sum = 0;
-      for (const std::int64_t key : seen) sum += std::exp(score(key) - most);
-      if (call.has_parameter(0)) {
-        sum += std::exp(call.weight(0, heads)[h] - most);
-      }
+      for (const double score : scores) sum += std::exp(score - most);
+      if (call.has_parameter(0)) sum += std::exp(call.weight(0, heads)[h] - most);
       const double log_sum = most + std::log(sum);
       log_sums.row(row)[h] = log_sum;
-      for (const std::int64_t key : seen) {
-        const double probability = std::exp(score(key) - log_sum);
-        const double kept = math.kept(query, keys.places[static_cast<std::size_t>(key)], h);
-        add_scaled(head_of(out, row, h), probability * kept, head_of(keys.v, key, g), out.dims[2]);
+      for (std::size_t i = 0; i < seen.size(); ++i) {
+        const TokenPlace& place = keys.places[static_cast<std::size_t>(seen[i])];
+        const double probability = std::exp(scores[i] - log_sum) * math.kept(query, place, h);
+        add_scaled(head_of(out, row, h), probability, head_of(keys.v, seen[i], g), out.dims[2]);
       }
     }
   }

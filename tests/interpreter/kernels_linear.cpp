@@ -51,13 +51,12 @@ Results linear_forward(const Call& call) {
   for (std::int64_t row = 0; row < x.rows(); ++row) {
     const std::int64_t matrix = matrix_of(call, x, row);
     const double* w = weights + matrix * in * out;
+    const double* from = x.row(row);
+    double* to = y.row(row);
     for (std::int64_t o = 0; o < out; ++o) {
-      double sum = 0;
-      for (std::int64_t i = 0; i < in; ++i) sum += x.row(row)[i] * w[o * in + i];
-      y.row(row)[o] = sum;
-    }
-    for (std::int64_t o = 0; biases != nullptr && o < out; ++o) {
-      y.row(row)[o] += biases[matrix * out + o];
+      double sum = biases == nullptr ? 0 : biases[matrix * out + o];
+      for (std::int64_t i = 0; i < in; ++i) sum += from[i] * w[o * in + i];
+      to[o] = sum;
     }
   }
   return {{y}, {}};
@@ -74,8 +73,10 @@ Results linear_backward(const Call& call) {
   const double* weights = call.weight(0, matrices_of(call) * in * out);
   for (std::int64_t row = 0; row < dy.rows(); ++row) {
     const double* w = weights + matrix_of(call, dy, row) * in * out;
+    const double* from = dy.row(row);
+    double* to = dx.row(row);
     for (std::int64_t o = 0; o < out; ++o) {
-      for (std::int64_t i = 0; i < in; ++i) dx.row(row)[i] += dy.row(row)[o] * w[o * in + i];
+      for (std::int64_t i = 0; i < in; ++i) to[i] += from[o] * w[o * in + i];
     }
   }
   if (call.trains(0)) {
@@ -84,10 +85,10 @@ Results linear_backward(const Call& call) {
     std::vector<double> dw = call.parameter_zeros(0);
     for (std::int64_t row = 0; row < dy.rows(); ++row) {
       double* matrix = dw.data() + matrix_of(call, dy, row) * in * out;
+      const double* from = dy.row(row);
+      const double* input = x.row(row);
       for (std::int64_t o = 0; o < out; ++o) {
-        for (std::int64_t i = 0; i < in; ++i) {
-          matrix[o * in + i] += dy.row(row)[o] * x.row(row)[i];
-        }
+        for (std::int64_t i = 0; i < in; ++i) matrix[o * in + i] += from[o] * input[i];
       }
     }
     results.parameters[0] = std::move(dw);

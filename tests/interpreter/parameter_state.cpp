@@ -57,10 +57,11 @@ ParameterState::ParameterState(const Setting& setting, const plan::ProgramBlocks
             setting.plan, parameter.expert ? Axis::expert_sharding : Axis::sharding, rank, 1);
         slot.owned = owned.insert(slot.key).second;
         if (slot.owned) {
+          const Flat& whole = values.at(slot.key);
           Flat local;
+          local.reserve(slot.elements.size());
           for (const std::int64_t element : slot.elements) {
-            local.push_back(
-                element == kPadding ? 0.0 : values.at(slot.key)[static_cast<std::size_t>(element)]);
+            local.push_back(element == kPadding ? 0.0 : whole[static_cast<std::size_t>(element)]);
           }
           const Range own = own_piece(slot);
           const auto begin = local.begin() + static_cast<std::ptrdiff_t>(own.begin);
