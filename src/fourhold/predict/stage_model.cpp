@@ -43,17 +43,18 @@ StageModel::StageModel(const model::ModelConfig& config, const plan::ProgramBloc
       program_(plan::lower(config, blocks, plan, profile, stage, plan::ProgramKind::train_step)) {
   const TiedCopy tied = tied_copy(program_, blocks);
   states_.reserve(blocks.blocks.size());
-  peaks_.reserve(blocks.blocks.size());
+  bytes_.blocks.reserve(blocks.blocks.size());
   for (std::size_t i = 0; i < blocks.blocks.size(); ++i) {
     states_.push_back(block_state(blocks.blocks[i], program_, tied));
-    peaks_.push_back(
-        block_peaks(lifetimes[i], states_[i], program_.motion, profile.gradient_lifetime));
+    bytes_.blocks.push_back(
+        block_bytes(lifetimes[i], states_[i], program_.motion, profile.gradient_lifetime));
+    bytes_.waiting_bytes += bytes_.blocks.back().forward_births;
   }
   input_.walk.program = &program_;
   input_.walk.blocks = &blocks;
   input_.walk.lifetimes = &lifetimes;
   input_.walk.states = &states_;
-  input_.walk.peaks = &peaks_;
+  input_.walk.bytes = &bytes_;
   input_.walk.gradient_lifetime = profile.gradient_lifetime;
   count_instances();
   sum_totals();
@@ -153,15 +154,16 @@ std::int64_t StageModel::fixed_bytes() const {
 }
 
 void StageModel::sum_static_bytes() {
-  input_.walk.static_bytes = totals_.resident_bytes;
+  bytes_.static_bytes = totals_.resident_bytes;
+  bytes_.optimizer_bytes = totals_.resident_bytes + totals_.gradient_bytes;
   if (input_.walk.gradient_lifetime == plan::GradientLifetime::persistent) {
-    input_.walk.static_bytes += totals_.gradient_bytes;
+    bytes_.static_bytes += totals_.gradient_bytes;
   }
   for (const StageTensor& tensor : input_.tensors) {
     if (tensor.place != Place::device) continue;
     const std::int64_t bytes = tensor.copies * bytes_of(tensor.elements, tensor.dtype);
-    (tensor.at_optimizer_only ? input_.walk.optimizer_scratch_bytes : input_.walk.static_bytes) +=
-        bytes;
+    bytes_.optimizer_bytes += bytes;
+    if (!tensor.at_optimizer_only) bytes_.static_bytes += bytes;
   }
 }
 

@@ -47,7 +47,7 @@ class StageModel {
   const plan::ProgramBlocks& blocks_;
   plan::Program program_;
   std::vector<BlockState> states_;
-  std::vector<BlockPeaks> peaks_;
+  StageBytes bytes_;
   StageTotals totals_;
   StageLedgerInput input_;
   std::int64_t layers_ = 0;
