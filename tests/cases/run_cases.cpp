@@ -23,14 +23,19 @@ int run(const std::vector<std::string>& arguments) {
   const std::string source = std::filesystem::absolute(arguments[1]).string();
   std::int64_t checks = 0;
   std::size_t failures = 0;
+  std::size_t shortfalls = 0;
   for (std::size_t i = 2; i < arguments.size(); ++i) {
     const CaseFile file = parse_case_file(arguments[i], read_file(arguments[i]));
     const Result result = run_case(file, program, source);
     for (const std::string& failure : result.failures) std::cout << failure << "\n";
+    for (const std::string& shortfall : result.shortfalls) {
+      std::cout << "shortfall: " << shortfall << "\n";
+    }
     checks += result.checks;
+    shortfalls += result.shortfalls.size();
     failures += result.failures.size();
   }
-  std::cout << checks << " checks, " << failures << " failed\n";
+  std::cout << checks << " checks, " << failures << " failed, " << shortfalls << " short\n";
   return failures == 0 ? 0 : 1;
 }
 

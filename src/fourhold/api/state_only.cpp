@@ -88,8 +88,8 @@ class Answers {
   void shard(int zero) {
     if (zero < std::max(result_.plan.zero, 1)) return;
     const plan::Recipe recipe = plan::recipe_of(result_.plan, profile_);
-    const std::int64_t devices =
-        least_devices(parameters_, recipe, zero, budget_of(result_.capacity));
+    const std::int64_t devices = least_devices(parameters_, recipe, profile_.optimizer_temporary,
+                                               zero, budget_of(result_.capacity));
     if (devices == 0 || (zero == result_.plan.zero && devices <= result_.plan.dp)) return;
     plan::Plan changed = result_.plan;
     changed.zero = zero;
@@ -99,13 +99,14 @@ class Answers {
   }
 
   void add(std::string change, plan::Plan changed) {
-    const predict::StateBytes state = predict::state_of_count(
-        parameters_, plan::recipe_of(changed, profile_), changed.zero, changed.dp);
+    const predict::StateBytes state =
+        predict::state_of_count(parameters_, plan::recipe_of(changed, profile_),
+                                profile_.optimizer_temporary, changed.zero, changed.dp);
     predict::Answer answer;
     answer.change = std::move(change);
     answer.plan = std::move(changed);
-    answer.saves_bytes = result_.state.total() - state.total();
-    answer.then_class = state.total() > budget_of(result_.capacity)
+    answer.saves_bytes = result_.state.at_step() - state.at_step();
+    answer.then_class = state.at_step() > budget_of(result_.capacity)
                             ? predict::VerdictClass::state_does_not_fit
                             : predict::VerdictClass::fits;
     if (answer.saves_bytes > Bytes(0)) answers_.push_back(std::move(answer));
@@ -119,7 +120,7 @@ class Answers {
 
 void judge(std::int64_t parameters, const plan::Profile& profile, FitResult& result) {
   const Bytes budget = budget_of(result.capacity);
-  const Bytes total = result.state.total();
+  const Bytes total = result.state.at_step();
   predict::Verdict& verdict = result.verdict;
   if (total <= budget) {
     verdict.explanation = fmt::format(
@@ -146,10 +147,11 @@ void judge(std::int64_t parameters, const plan::Profile& profile, FitResult& res
 
 }  // namespace
 
-std::int64_t least_devices(std::int64_t parameters, const plan::Recipe& recipe, int zero,
-                           Bytes budget) {
+std::int64_t least_devices(std::int64_t parameters, const plan::Recipe& recipe,
+                           double optimizer_temporary, int zero, Bytes budget) {
   const auto fits = [&](std::int64_t devices) {
-    return predict::state_of_count(parameters, recipe, zero, devices).total() <= budget;
+    return predict::state_of_count(parameters, recipe, optimizer_temporary, zero, devices)
+               .at_step() <= budget;
   };
   if (fits(1)) return 1;
   if (!fits(kMostDevices)) return 0;
@@ -190,8 +192,10 @@ FitResult fit_of_count(const FitRequest& asked) {
   result.capacity = capacity_of(*target, asked.run.target, result.plan.dp);
   const plan::Recipe recipe = plan::recipe_of(result.plan, profile);
   result.serving = predict::serving_bytes(parameters, recipe);
-  result.state = predict::state_of_count(parameters, recipe, result.plan.zero, result.plan.dp);
-  const std::int64_t devices = least_devices(parameters, recipe, 3, budget_of(result.capacity));
+  result.state = predict::state_of_count(parameters, recipe, profile.optimizer_temporary,
+                                         result.plan.zero, result.plan.dp);
+  const std::int64_t devices =
+      least_devices(parameters, recipe, profile.optimizer_temporary, 3, budget_of(result.capacity));
   if (devices > 0 && profile.zero_stages.back() == 3) result.zero3_devices = devices;
   add_zero_note(result.plan, result.notes);
   judge(parameters, profile, result);

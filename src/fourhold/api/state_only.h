@@ -14,6 +14,6 @@ namespace fourhold::api {
 // The smallest number of devices over which ZeRO-`zero` makes the state fit `budget`, 0 where none
 // does: what is not sharded may be too big already.
 [[nodiscard]] std::int64_t least_devices(std::int64_t parameters, const plan::Recipe& recipe,
-                                         int zero, Bytes budget);
+                                         double optimizer_temporary, int zero, Bytes budget);
 
 }  // namespace fourhold::api

@@ -1,7 +1,9 @@
 #include "fourhold/predict/fit.h"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
+#include <numeric>
 
 #include "fourhold/plan/recipe.h"
 
@@ -65,6 +67,9 @@ StateBytes state_bytes(const MemoryPrediction& memory, std::int64_t parameters) 
   state.gradient = sum_gradients(ledger);
   state.master_weight = sum_state(ledger, Category::master_weight);
   state.optimizer_state = sum_state(ledger, Category::optimizer_state);
+  for (const ledger::Entry& entry : ledger.entries) {
+    if (entry.key.name == "optimizer_temporary") state.step_temporary += entry.bytes * entry.copies;
+  }
   state.bytes_per_parameter =
       static_cast<double>(state.total().count()) / static_cast<double>(parameters);
   return state;
@@ -104,6 +109,17 @@ ActivationBytes activation_bytes(const MemoryPrediction& memory) {
   return activations;
 }
 
+namespace {
+
+// A legal sequence is a multiple of this: two pieces per context rank (plan/validate_model.cpp),
+// and equal shares of a context rank's tokens under sequence parallelism.
+std::int64_t sequence_unit(const plan::Plan& plan) {
+  const std::int64_t pieces = plan.cp > 1 ? 2 * plan.cp : 1;
+  return plan.sp ? std::lcm(pieces, plan.tp * plan.cp) : pieces;
+}
+
+}  // namespace
+
 std::vector<Largest> largest_that_fit(const model::ModelConfig& config, const plan::Plan& plan,
                                       const plan::Profile& profile, const Capacity& capacity) {
   std::vector<Largest> rows;
@@ -123,11 +139,12 @@ std::vector<Largest> largest_that_fit(const model::ModelConfig& config, const pl
     });
     const std::int64_t longest =
         config.position == model::PositionKind::learned ? config.max_positions : kLongestSequence;
-    row.seq = largest(longest, [&](std::int64_t seq) {
-      plan::Plan candidate = tried;
-      candidate.seq = seq;
-      return fits(candidate);
-    });
+    const std::int64_t unit = sequence_unit(plan);
+    row.seq = unit * largest(longest / unit, [&](std::int64_t units) {
+                plan::Plan candidate = tried;
+                candidate.seq = units * unit;
+                return fits(candidate);
+              });
     rows.push_back(std::move(row));
   }
   return rows;
@@ -137,8 +154,8 @@ Bytes serving_bytes(std::int64_t parameters, const plan::Recipe& recipe) {
   return Bytes(bytes_of(parameters, recipe.compute));
 }
 
-StateBytes state_of_count(std::int64_t parameters, const plan::Recipe& recipe, int zero,
-                          std::int64_t devices) {
+StateBytes state_of_count(std::int64_t parameters, const plan::Recipe& recipe,
+                          double optimizer_temporary, int zero, std::int64_t devices) {
   const auto slice = [&](int from) {
     return zero >= from ? ceil_divide(parameters, devices) : parameters;
   };
@@ -154,6 +171,9 @@ StateBytes state_of_count(std::int64_t parameters, const plan::Recipe& recipe, i
     state.optimizer_state += Bytes(bytes_of(moment.elements, moment.dtype)) +
                              Bytes(bytes_of(moment.scale_elements, DType::fp32));
   }
+  const auto temporary =
+      static_cast<std::int64_t>(std::ceil(optimizer_temporary * static_cast<double>(slice(1))));
+  state.step_temporary = Bytes(bytes_of(temporary, DType::fp32));
   state.bytes_per_parameter =
       static_cast<double>(state.total().count()) / static_cast<double>(parameters);
   return state;

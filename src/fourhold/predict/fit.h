@@ -13,7 +13,9 @@ namespace fourhold::predict {
 struct StateBytes {
   double bytes_per_parameter = 0;
   Bytes weight, gradient, master_weight, optimizer_state;
+  Bytes step_temporary;  // beside it while the optimizer runs, where the profile says so
   [[nodiscard]] Bytes total() const { return weight + gradient + master_weight + optimizer_state; }
+  [[nodiscard]] Bytes at_step() const { return total() + step_temporary; }
 };
 
 // Activations of one micro-batch: everything at the peak that is not state or a fixed buffer.
@@ -24,7 +26,7 @@ struct ActivationBytes {
 };
 
 // The largest micro-batch at the asked sequence and the longest sequence at the asked micro-batch
-// that fit; 0 where not even one does.
+// that fit, a legal one for the plan's splits; 0 where not even one does.
 struct Largest {
   std::string recompute;
   std::int64_t micro_batch = 0;
@@ -43,9 +45,9 @@ struct Largest {
 // What one replica of a server holds: the weights in the compute type.
 [[nodiscard]] Bytes serving_bytes(std::int64_t parameters, const plan::Recipe& recipe);
 
-// State alone, from a parameter count without a model: per device under ZeRO `stage` over
-// `devices`.
+// State alone, from a parameter count without a model: per device under ZeRO stage `zero` over
+// `devices`. `optimizer_temporary` is the profile's: fp32 elements per updated parameter.
 [[nodiscard]] StateBytes state_of_count(std::int64_t parameters, const plan::Recipe& recipe,
-                                        int zero, std::int64_t devices);
+                                        double optimizer_temporary, int zero, std::int64_t devices);
 
 }  // namespace fourhold::predict

@@ -39,6 +39,11 @@ class Parser {
   void parse_line(const std::string& line) {
     if (line.starts_with("# Source:")) sourced_ = true;
     if (line.empty() || line[0] == '#') return;
+    constexpr std::string_view kShortfall = "shortfall:";
+    if (line.starts_with(kShortfall)) {
+      mark_shortfall(line.substr(kShortfall.size()));
+      return;
+    }
     std::vector<Word> words = split_words(line);
     if (words.empty()) return;
     const std::string keyword = words.front().text;
@@ -102,6 +107,15 @@ class Parser {
 
   void add(Check::Kind kind, const std::string& line, const std::vector<Word>& words) {
     run().checks.push_back({.kind = kind, .line = line_, .text = line, .words = words});
+  }
+
+  // The check above is known to fail; the line says why.
+  void mark_shortfall(const std::string& why) {
+    if (run().checks.empty()) throw Error("shortfall", "no check above it", "write it below one");
+    if (why.find_first_not_of(' ') == std::string::npos) {
+      throw Error("shortfall", "no reason", "say why the check above does not hold");
+    }
+    run().checks.back().shortfall = why;
   }
 
   Run& run() {

@@ -160,5 +160,25 @@ TEST(Cases, a_file_that_could_pass_by_accident_is_refused) {
             "a.case:3: value: 'large.a' is neither a number nor a run named before");
 }
 
+TEST(Shortfall, PassesWhileTheCheckFailsAndNamesTheCause) {
+  const Result result = run_json(".share > 0.6\nshortfall: the paper's figure isn't reached");
+  EXPECT_EQ(failures(result), "");
+  ASSERT_EQ(result.shortfalls.size(), 1U);
+  EXPECT_NE(result.shortfalls[0].find("0.5"), std::string::npos) << result.shortfalls[0];
+  EXPECT_NE(result.shortfalls[0].find("isn't reached"), std::string::npos);
+}
+
+TEST(Shortfall, FailsOnceTheCheckHolds) {
+  EXPECT_NE(failures(run_json(".share > 0.4\nshortfall: too low")).find("holds now"),
+            std::string::npos);
+}
+
+TEST(Shortfall, NeedsACheckAndAReason) {
+  EXPECT_NE(fault("# Source: x\nrun: -c true\nshortfall: why\n").find("no check"),
+            std::string::npos);
+  EXPECT_NE(fault("# Source: x\nrun: -c true\nexit: 0\nshortfall: \n").find("no reason"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace fourhold::cases

@@ -12,6 +12,8 @@ namespace fourhold::cases {
 struct Result {
   std::int64_t checks = 0;
   std::vector<std::string> failures;  // "PATH:LINE: the check: what was found instead"
+  std::vector<std::string>
+      shortfalls;  // checks that fail as their case says they do, with the cause
 };
 
 // Input files go to a fresh temporary folder, in which the program runs and which is removed. A run

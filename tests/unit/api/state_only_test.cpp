@@ -77,10 +77,10 @@ TEST(StateOnly, RefusesAStageTheProfileDoesNotHave) {
 
 TEST(StateOnly, FindsTheLeastDevicesExactly) {
   plan::Recipe recipe;  // bf16 with a master copy: 16 bytes
-  EXPECT_EQ(least_devices(1000, recipe, 3, Bytes(16'000)), 1);
-  EXPECT_EQ(least_devices(1000, recipe, 3, Bytes(15'999)), 2);
-  EXPECT_EQ(least_devices(1000, recipe, 3, Bytes(1600)), 10);
-  EXPECT_EQ(least_devices(1000, recipe, 1, Bytes(3999)), 0);  // 4 bytes are never shared
+  EXPECT_EQ(least_devices(1000, recipe, 0, 3, Bytes(16'000)), 1);
+  EXPECT_EQ(least_devices(1000, recipe, 0, 3, Bytes(15'999)), 2);
+  EXPECT_EQ(least_devices(1000, recipe, 0, 3, Bytes(1600)), 10);
+  EXPECT_EQ(least_devices(1000, recipe, 0, 1, Bytes(3999)), 0);  // 4 bytes are never shared
 }
 
 }  // namespace

@@ -112,7 +112,7 @@ TEST(ZeroPaper, holds_7_5B_on_64_devices_as_the_papers_figure_says) {
   // Figure 1 of arXiv 1910.02054: 120, 31.4, 16.6 and 1.88 GB (two or three digits).
   const plan::Recipe recipe = plan::recipe_of(plan::Plan{}, plan::load_profile("standard"));
   const auto gb = [&](int zero) {
-    return predict::state_of_count(7'500'000'000, recipe, zero, 64).total().gb();
+    return predict::state_of_count(7'500'000'000, recipe, 0, zero, 64).total().gb();
   };
   EXPECT_NEAR(gb(0), 120.0, 0.05);
   EXPECT_NEAR(gb(1), 31.4, 0.05);
