@@ -62,6 +62,7 @@ json::Value state_json(const FitResult& result) {
       {"master_weight", state.master_weight.count()},
       {"optimizer_state", state.optimizer_state.count()},
       {"total", state.total().count()},
+      {"step_temporary", state.step_temporary.count()},
       {"zero3_devices", result.zero3_devices ? json::Value(*result.zero3_devices) : json::Value()}};
 }
 

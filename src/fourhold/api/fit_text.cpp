@@ -20,7 +20,7 @@ bool fits(const FitResult& result) {
 
 std::string verdict_line(const FitResult& result, const report::Screen& screen) {
   const Sizes sizes{.state = result.state.total(),
-                    .needed = result.memory ? result.memory->device_bytes : result.state.total(),
+                    .needed = result.memory ? result.memory->device_bytes : result.state.at_step(),
                     .usable = result.capacity.usable_bytes};
   Wording wording = verdict_wording(result.verdict, sizes);
   if (!result.memory && fits(result)) {
@@ -87,7 +87,7 @@ std::string largest_line(const FitResult& result, const report::Screen& screen) 
 std::string third_line(const FitResult& result, const report::Screen& screen) {
   if (!fits(result)) return first_answer_text(result.verdict, screen);
   if (result.memory) return largest_line(result, screen);
-  const Bytes room = result.capacity.usable_bytes - result.state.total();
+  const Bytes room = result.capacity.usable_bytes - result.state.at_step();
   return report::first_that_fits(
              {fmt::format("{} are left for activations; name a MODEL to know what they take.",
                           format_bytes(room)),
@@ -103,6 +103,11 @@ std::string fact_lines(const FitResult& result, const report::Screen& screen) {
     text += report::wrapped(fact, screen.columns, report::padded_right(label, 8));
   };
   add("Why", result.verdict.explanation);
+  if (result.state.step_temporary > Bytes(0)) {
+    add("Step", fmt::format("the optimizer holds {} more while it runs: {} in all",
+                            format_bytes(result.state.step_temporary),
+                            format_bytes(result.state.at_step())));
+  }
   add("Serving", fmt::format("would hold {} of weights alone", format_bytes(result.serving)));
   if (result.zero3_devices) {
     add("Sharded",

@@ -53,6 +53,8 @@ json::Value verdict_json(const predict::Verdict& verdict) {
                      {"saves_bytes", answer.saves_bytes.count()},
                      {"costs_time_percent", time ? json::Value(*time) : json::Value()},
                      {"then_class", predict::to_string(answer.then_class)},
+                     {"then_change",
+                      answer.then_change ? json::Value(answer.then_change->change) : json::Value()},
                      {"devices", answer.plan.devices()},
                      {"plan", plan::to_json(answer.plan)}});
   }

@@ -30,10 +30,13 @@ std::string_view class_text(VerdictClass verdict) {
   return "it fits, but takes too long";
 }
 
+// "recompute full" of "recompute full: every layer again in backward": without the explanation.
+std::string brief_change(const std::string& change) { return change.substr(0, change.find(':')); }
+
 const predict::Answer* best_answer(const predict::Verdict& verdict) {
   const predict::Answer* best = nullptr;
   for (const predict::Answer& answer : verdict.answers) {
-    if (answer.then_class == VerdictClass::fits) return &answer;
+    if (answer.then_class == VerdictClass::fits || answer.then_change) return &answer;
     if (best == nullptr || answer.saves_bytes > best->saves_bytes) best = &answer;
   }
   return best;
@@ -122,9 +125,18 @@ std::string first_answer_text(const predict::Verdict& verdict, const report::Scr
   if (answer == nullptr) {
     return "No single change helps: combine a larger split with recomputation.\n";
   }
+  const std::string start = "Change first: " + answer->change;
+  if (answer->then_change) {
+    const std::string second = brief_change(answer->then_change->change);
+    return report::first_that_fits(
+               {fmt::format("{}, then {}: it fits.", start, answer->then_change->change),
+                fmt::format("{}, then {}: it fits.", start, second),
+                fmt::format("{}, then {}.", start, second)},
+               screen.columns) +
+           "\n";
+  }
   const std::string saves = format_bytes(answer->saves_bytes);
   const std::string then(class_text(answer->then_class));
-  const std::string start = "Change first: " + answer->change;
   return report::first_that_fits({fmt::format("{}; saves {}, then {}.", start, saves, then),
                                   fmt::format("{}: then {}.", start, then), start + "."},
                                  screen.columns) +
@@ -135,10 +147,11 @@ std::string answers_text(const predict::Verdict& verdict, const report::Screen& 
   if (verdict.answers.empty()) return {};
   report::Table table({{"change", report::Align::left, report::WhenTight::wrap},
                        {"saves", report::Align::right},
-                       {"then"}});
+                       {"then", report::Align::left, report::WhenTight::wrap}});
   for (const predict::Answer& answer : verdict.answers) {
     table.add({answer.change, format_bytes(answer.saves_bytes),
-               std::string(class_text(answer.then_class))});
+               answer.then_change ? "it fits with " + brief_change(answer.then_change->change)
+                                  : std::string(class_text(answer.then_class))});
   }
   return title_text("What to change, cheapest first (one change at a time)", screen) +
          table.text(screen, 2);

@@ -37,16 +37,29 @@ class Search {
   }
 
   std::vector<Answer> activations() {
-    smaller_micro_batch();
-    recompute();
-    chunk_loss();
+    on_the_same_devices();
     split_layers();
     split_tensors();
     split_sequence();
     return std::move(answers_);
   }
 
+  // The first of the changes to an activation failure that need no further device and cure it.
+  std::optional<Answer> cure_on_the_same_devices() {
+    on_the_same_devices();
+    for (Answer& answer : answers_) {
+      if (answer.then_class == VerdictClass::fits) return std::move(answer);
+    }
+    return std::nullopt;
+  }
+
  private:
+  void on_the_same_devices() {
+    smaller_micro_batch();
+    recompute();
+    chunk_loss();
+  }
+
   // The change as predicted, or nothing where this plan is not legal.
   std::optional<Answer> attempt(const std::string& change, Plan changed) const {
     try {
@@ -62,14 +75,25 @@ class Search {
     answer.plan = std::move(changed);
     answer.saves_bytes = memory_.device_bytes - predicted.device_bytes;
     answer.then_class = classify(predicted, capacity_);
+    if (ends_state_failure(answer)) {
+      Search next(config_, answer.plan, profile_, predicted, capacity_);
+      if (std::optional<Answer> cure = next.cure_on_the_same_devices()) {
+        answer.then_change = SecondChange{std::move(cure->change), std::move(cure->plan)};
+      }
+    }
     return answer;
   }
 
-  // How far a change leads: 2 to a fit, 1 from a state failure to an activation failure, 0 nowhere.
+  [[nodiscard]] bool ends_state_failure(const Answer& answer) const {
+    return answer.then_class == VerdictClass::activations_do_not_fit &&
+           classify(memory_, capacity_) == VerdictClass::state_does_not_fit;
+  }
+
+  // How far a change leads: 2 to a fit, if need be with a second change on the same devices; 1 from
+  // a state failure to an activation failure, 0 nowhere.
   [[nodiscard]] int progress(const Answer& answer) const {
-    if (answer.then_class == VerdictClass::fits) return 2;
-    const bool state_fits = answer.then_class == VerdictClass::activations_do_not_fit;
-    return state_fits && classify(memory_, capacity_) == VerdictClass::state_does_not_fit ? 1 : 0;
+    if (answer.then_class == VerdictClass::fits || answer.then_change) return 2;
+    return ends_state_failure(answer) ? 1 : 0;
   }
 
   // Tries changes of one kind from the smallest on, and keeps the smallest that leads furthest; of
@@ -133,6 +157,10 @@ class Search {
       }
       kind.keep();
     }
+    // Fewer devices cost less than less traffic.
+    std::stable_sort(answers_.begin(), answers_.end(), [](const Answer& a, const Answer& b) {
+      return a.plan.devices() < b.plan.devices();
+    });
   }
 
   void split_tensors() {

@@ -8,7 +8,9 @@
 namespace fourhold::predict {
 
 // Only changes that save bytes are returned; of one kind (ZeRO stages, micro-batches, tensor
-// degrees) the smallest change that cures, or the largest one where none does.
+// degrees) the smallest change that cures, or the largest one where none does. A change that ends a
+// state failure but not the activation failure behind it cures when a second change on the same
+// devices (smaller micro-batch, recomputation, chunked loss) does the rest: `then_change` names it.
 [[nodiscard]] std::vector<Answer> find_answers(const model::ModelConfig& config,
                                                const plan::Plan& plan, const plan::Profile& profile,
                                                const MemoryPrediction& memory,

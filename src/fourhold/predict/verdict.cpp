@@ -23,16 +23,27 @@ bool host_fits(const MemoryPrediction& memory, const Capacity& capacity) {
          memory.host_bytes + memory.host_staging_bytes <= *capacity.host_bytes;
 }
 
-// The fixed part of the worst stage, as it stands on the device.
-Bytes fixed_on_device(const MemoryPrediction& memory) {
-  std::int64_t fixed = 0;
-  for (const StageMemory& stage : memory.stages) fixed = std::max(fixed, stage.fixed_bytes);
-  return Bytes(fixed) + (memory.device_bytes - memory.reserved_bytes);
+// The stage that holds most whatever the batch is.
+const StageMemory& fullest_stage(const MemoryPrediction& memory) {
+  return *std::max_element(
+      memory.stages.begin(), memory.stages.end(),
+      [](const StageMemory& a, const StageMemory& b) { return a.fixed_bytes < b.fixed_bytes; });
 }
 
-std::string state_sentence(const plan::Plan& plan, Bytes fixed, Bytes usable) {
+// Its fixed part, as it stands on the device.
+Bytes fixed_on_device(const MemoryPrediction& memory) {
+  return Bytes(fullest_stage(memory).fixed_bytes) + (memory.device_bytes - memory.reserved_bytes);
+}
+
+std::string state_sentence(const plan::Plan& plan, const MemoryPrediction& memory, Bytes usable) {
+  const Bytes state = Bytes(fullest_stage(memory).state_bytes);
   const std::string sizes =
-      fmt::format("the state alone takes {:.2f} GiB of {:.2f} GiB", fixed.gib(), usable.gib());
+      state > usable
+          ? fmt::format("the state alone takes {:.2f} GiB of {:.2f} GiB", state.gib(), usable.gib())
+          : fmt::format(
+                "the state takes {:.2f} GiB and the buffers that every batch needs {:.2f} "
+                "GiB of {:.2f} GiB",
+                state.gib(), (fixed_on_device(memory) - state).gib(), usable.gib());
   if (plan.dp * plan.cp == 1) {
     return sizes +
            ": a smaller batch does not help, and more replicas do not help either, each "
@@ -87,7 +98,7 @@ Verdict decide(const model::ModelConfig& config, const plan::Plan& plan,
             memory.host_bytes.gb(), memory.host_staging_bytes.gb(), capacity.host_bytes->gb(),
             memory.host_bytes.gb());
       } else {
-        verdict.explanation = state_sentence(plan, fixed, usable);
+        verdict.explanation = state_sentence(plan, memory, usable);
       }
       break;
     case VerdictClass::activations_do_not_fit:

@@ -29,6 +29,12 @@ struct Capacity {
   double headroom = 0;  // share of usable_bytes that must stay free
 };
 
+// A change that does the rest, and the plan with both.
+struct SecondChange {
+  std::string change;
+  plan::Plan plan;
+};
+
 // One change to the plan, with what it saves on the worst device and where it leads.
 struct Answer {
   std::string change;  // "ZeRO-3 on 8 devices", "micro-batch 2 x 4 accumulation steps"
@@ -36,6 +42,7 @@ struct Answer {
   Bytes saves_bytes;
   std::optional<double> costs_time_percent;  // not known without the time model
   VerdictClass then_class = VerdictClass::fits;
+  std::optional<SecondChange> then_change;  // with it it fits; absent: not needed, or none known
 };
 
 struct Verdict {

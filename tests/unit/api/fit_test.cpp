@@ -69,6 +69,7 @@ TEST(Fit, ItsJsonHasTheseMembers) {
                                       "state.master_weight integer",
                                       "state.optimizer_state integer",
                                       "state.total integer",
+                                      "state.step_temporary integer",
                                       "state.zero3_devices integer",
                                       "activations.total integer",
                                       "activations.per_layer integer",
@@ -125,6 +126,7 @@ TEST(Fit, ItsJsonHasTheseMembers) {
                                       "verdict.answers[].saves_bytes integer",
                                       "verdict.answers[].costs_time_percent null",
                                       "verdict.answers[].then_class text",
+                                      "verdict.answers[].then_change null",
                                       "verdict.answers[].devices integer",
                                       "verdict.answers[].plan object",
                                       "notes list"}));

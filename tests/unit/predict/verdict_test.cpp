@@ -97,6 +97,22 @@ TEST(Verdict, splits_the_state_over_as_few_devices_as_cure_it) {
   EXPECT_EQ(sharded->plan.dp, 4);
 }
 
+TEST(Verdict, names_the_second_change_that_does_the_rest) {
+  // 119.7 GiB over 8 devices are 15 GiB; 32 layers of 8192 tokens do not fit beside them in 24 GiB
+  // unless only their inputs are kept, 32 x 8192 x 4096 x 2 bytes = 2 GiB.
+  const model::ModelConfig config = model::load_model("llama-3.1-8b");
+  const plan::Profile profile = plan::load_profile("standard");
+  const predict::Verdict verdict = judge(config, one_device(config, 1, 8192), gib(24));
+  const predict::Answer* sharded = find(verdict, "ZeRO-3");
+  ASSERT_NE(sharded, nullptr);
+  EXPECT_EQ(sharded->then_class, predict::VerdictClass::activations_do_not_fit);
+  ASSERT_TRUE(sharded->then_change);
+  const plan::Plan& both = sharded->then_change->plan;
+  EXPECT_EQ(both.devices(), sharded->plan.devices());
+  EXPECT_EQ(predict::classify(predict::predict_memory(config, both, profile), gib(24)),
+            predict::VerdictClass::fits);
+}
+
 TEST(Verdict, counts_host_memory_where_state_is_offloaded) {
   const model::ModelConfig config = model::load_model("llama-2-7b");
   plan::Plan plan = one_device(config, 1, 512);
@@ -155,6 +171,27 @@ TEST(Activations, count_every_tensor_as_wide_as_the_vocabulary_at_the_loss) {
   const predict::ActivationBytes activations =
       predict::activation_bytes(predict::predict_memory(config, plan, profile));
   EXPECT_NEAR(activations.logits.gib(), 2 * 18.547, 0.01);
+}
+
+TEST(Largest, IsALegalSequenceOfASplitPlan) {
+  const model::ModelConfig config = model::load_model("llama-3.2-1b");
+  const plan::Profile profile = plan::load_profile("standard");
+  plan::Plan plan = one_device(config, 1, 2048);
+  plan.cp = 4;
+  plan.tp = 2;
+  plan.sp = true;
+  const predict::Capacity capacity = gib(20);
+  for (const predict::Largest& row : predict::largest_that_fit(config, plan, profile, capacity)) {
+    plan.recompute = plan::recompute_from_string(row.recompute);
+    ASSERT_GT(row.seq, 0);
+    EXPECT_EQ(row.seq % 8, 0);  // 2 cp pieces; tp divides each rank's tokens too
+    plan.seq = row.seq;
+    EXPECT_EQ(predict::classify(predict::predict_memory(config, plan, profile), capacity),
+              predict::VerdictClass::fits);
+    plan.seq += 8;
+    EXPECT_NE(predict::classify(predict::predict_memory(config, plan, profile), capacity),
+              predict::VerdictClass::fits);
+  }
 }
 
 }  // namespace
