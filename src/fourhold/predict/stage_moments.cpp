@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <utility>
 
 namespace fourhold::predict {
 namespace {
@@ -38,44 +37,58 @@ std::vector<Run> runs_of(const plan::Chunk& chunk, const ProgramBlocks& blocks) 
 
 class Walk {
  public:
-  Walk(const plan::Program& program, const ProgramBlocks& blocks,
-       const std::vector<BlockLifetimes>& lifetimes, plan::GradientLifetime gradient_lifetime,
-       MomentVisitor& visitor)
-      : program_(program),
-        lifetimes_(lifetimes),
+  Walk(const MomentInput& stage, MomentVisitor& visitor)
+      : stage_(stage),
         visitor_(visitor),
-        lazy_(gradient_lifetime == plan::GradientLifetime::backward_to_step) {
-    alive_.kept.assign(blocks.blocks.size(), 0);
-    alive_.born.assign(blocks.blocks.size(), 0);
-    counts_.most_kept.assign(blocks.blocks.size(), 0);
-    runs_.reserve(program.chunks.size());
-    for (const plan::Chunk& chunk : program.chunks) runs_.push_back(runs_of(chunk, blocks));
-    born_chunks_.assign(program.chunks.size(), 0);
+        lazy_(stage.gradient_lifetime == plan::GradientLifetime::backward_to_step) {
+    const std::size_t blocks = stage.blocks->blocks.size();
+    alive_.kept.assign(blocks, 0);
+    alive_.born.assign(blocks, 0);
+    runs_.reserve(stage.chunks->size());
+    for (const plan::Chunk& chunk : *stage.chunks) runs_.push_back(runs_of(chunk, *stage.blocks));
   }
 
-  StageCounts run() {
-    std::int64_t chunks_alive = 0;
-    for (const plan::Slot& slot : program_.slots) {
-      const auto chunk = static_cast<std::size_t>(slot.chunk);
-      at_.micro_batch = slot.micro_batch;
-      at_.first_backward = born_chunks_[chunk] == 0;
-      if (slot.direction == Direction::forward) {
-        forward(runs_[chunk]);
-        counts_.in_flight = std::max(counts_.in_flight, ++chunks_alive);
-      } else {
-        backward(runs_[chunk]);
-        --chunks_alive;
-        born_chunks_[chunk] = 1;
-      }
+  void run(const SlotStates& slots) {
+    for (const SlotState& state : slots.fullest) {
+      start(state);
+      const std::vector<Run>& runs = runs_[static_cast<std::size_t>(state.slot.chunk)];
+      state.slot.direction == Direction::forward ? forward(runs) : backward(runs);
     }
-    const StageMoment step{.moment = Moment::optimizer,
-                           .first_backward = born_chunks_[0] == 0,
-                           .forward_gradients_waiting = forward_born_ > 0};
+    StageMoment step;
+    step.moment = Moment::optimizer;
+    step.forward_gradients_waiting = forward_born_ > 0;
+    std::fill(alive_.kept.begin(), alive_.kept.end(), 0);
+    if (lazy_) {
+      std::fill(alive_.born.begin(), alive_.born.end(), 0);
+      for (const std::vector<Run>& runs : runs_) add_runs(runs, 1, alive_.born);
+    }
     visitor_.visit(step, alive_);
-    return std::move(counts_);
   }
 
  private:
+  static void add_runs(const std::vector<Run>& runs, std::int64_t times,
+                       std::vector<std::int64_t>& counts) {
+    for (const Run& run : runs) counts[static_cast<std::size_t>(run.block)] += times * run.count;
+  }
+
+  void start(const SlotState& state) {
+    at_.micro_batch = state.slot.micro_batch;
+    at_.first_backward = state.first_backward;
+    std::fill(alive_.kept.begin(), alive_.kept.end(), 0);
+    std::fill(alive_.born.begin(), alive_.born.end(), 0);
+    for (std::size_t chunk = 0; chunk < runs_.size(); ++chunk) {
+      add_runs(runs_[chunk], state.alive[chunk], alive_.kept);
+      if (lazy_ && state.born[chunk] != 0) add_runs(runs_[chunk], 1, alive_.born);
+    }
+    forward_born_ = 0;
+    if (runs_.back().empty() || !makes_gradients(runs_.back().back())) return;
+    if (stage_.motion.reduces_each_block) {
+      forward_born_ = state.last_chunk_alive;
+    } else if (lazy_) {
+      forward_born_ = state.last_chunk_forwarded ? 1 : 0;
+    }
+  }
+
   void forward(const std::vector<Run>& runs) {
     at_.moment = Moment::forward;
     for (std::size_t r = 0; r < runs.size(); ++r) {
@@ -88,8 +101,6 @@ class Walk {
         visit(run, j, j + 1 < run.count ? run.block : after);
       });
       kept = before + run.count;
-      std::int64_t& most = counts_.most_kept[static_cast<std::size_t>(run.block)];
-      most = std::max(most, kept);
       after_forward(run);
     }
   }
@@ -109,7 +120,7 @@ class Walk {
         if (births) born = born_before + run.count - 1 - j;
         at_.moment = Moment::backward;
         visit(run, j, j > 0 ? run.block : after);
-        if (!program_.motion.reduces_each_block) return;
+        if (!stage_.motion.reduces_each_block) return;
         // The block's weights are released; its whole gradient and the accumulators stand together.
         at_.moment = Moment::reduce_block;
         visit(run, j, j > 0 ? run.block : after);
@@ -122,7 +133,7 @@ class Walk {
 
   void visit(const Run& run, std::int64_t instance, std::int16_t next) {
     at_.block = run.block;
-    at_.gathered_next = program_.motion.gathers_blocks ? next : std::int16_t{-1};
+    at_.gathered_next = stage_.motion.gathers_blocks ? next : std::int16_t{-1};
     at_.layer = run.first_layer < 0 ? -1 : static_cast<std::int32_t>(run.first_layer + instance);
     at_.forward_gradients_waiting = forward_born_ > 0;
     visitor_.visit(at_, alive_);
@@ -132,13 +143,16 @@ class Walk {
   // and with reduction per block until the backward of the last forward that added to it.
   void after_forward(const Run& run) {
     if (!makes_gradients(run)) return;
-    if (program_.motion.reduces_each_block || lazy_) ++forward_born_;
+    if (stage_.motion.reduces_each_block || lazy_) ++forward_born_;
   }
   void after_backward(const Run& run) {
-    if (makes_gradients(run) && program_.motion.reduces_each_block) --forward_born_;
+    if (makes_gradients(run) && stage_.motion.reduces_each_block) --forward_born_;
   }
+  // Only the head, the last block of the last chunk, does.
   [[nodiscard]] bool makes_gradients(const Run& run) const {
-    return !lifetimes_[static_cast<std::size_t>(run.block)].forward.births.empty();
+    const auto& steps = stage_.blocks->blocks[static_cast<std::size_t>(run.block)].forward;
+    return std::any_of(steps.begin(), steps.end(),
+                       [](const plan::Step& step) { return step.writes_gradients.size() > 0; });
   }
 
   // Calls `visit` for the instances of a run where an extreme can lie: the two at each end.
@@ -152,24 +166,19 @@ class Walk {
 
   std::int64_t& kept_of(std::int16_t block) { return alive_.kept[static_cast<std::size_t>(block)]; }
 
-  const plan::Program& program_;
-  const std::vector<BlockLifetimes>& lifetimes_;
+  const MomentInput& stage_;
   MomentVisitor& visitor_;
   const bool lazy_;
-  std::vector<std::vector<Run>> runs_;     // per chunk
-  std::vector<std::uint8_t> born_chunks_;  // per chunk: its first backward is over
-  std::int64_t forward_born_ = 0;          // forwards whose gradients wait for their backward
+  std::vector<std::vector<Run>> runs_;  // per chunk
+  std::int64_t forward_born_ = 0;       // forwards whose gradients wait for their backward
   StageMoment at_;
   AliveCounts alive_;
-  StageCounts counts_;
 };
 
 }  // namespace
 
-StageCounts visit_moments(const plan::Program& program, const ProgramBlocks& blocks,
-                          const std::vector<BlockLifetimes>& lifetimes,
-                          plan::GradientLifetime gradient_lifetime, MomentVisitor& visitor) {
-  return Walk(program, blocks, lifetimes, gradient_lifetime, visitor).run();
+void visit_moments(const MomentInput& stage, const SlotStates& slots, MomentVisitor& visitor) {
+  Walk(stage, visitor).run(slots);
 }
 
 }  // namespace fourhold::predict

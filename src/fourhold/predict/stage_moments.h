@@ -10,7 +10,7 @@
 
 #include "fourhold/plan/profile.h"
 #include "fourhold/plan/program.h"
-#include "fourhold/predict/block_lifetimes.h"
+#include "fourhold/predict/slot_states.h"
 
 namespace fourhold::predict {
 
@@ -42,14 +42,15 @@ class MomentVisitor {
   ~MomentVisitor() = default;
 };
 
-struct StageCounts {
-  std::int64_t in_flight = 0;           // most micro-batch equivalents of kept layers: chunks
-  std::vector<std::int64_t> most_kept;  // per block: most instances alive at any moment
+// A stage as its moments depend on it.
+struct MomentInput {
+  const std::vector<plan::Chunk>* chunks = nullptr;
+  const plan::ProgramBlocks* blocks = nullptr;
+  plan::StateMotion motion;
+  plan::GradientLifetime gradient_lifetime = plan::GradientLifetime::persistent;
 };
 
-// Visits the stage's moments in order, the optimizer step last.
-StageCounts visit_moments(const plan::Program& program, const plan::ProgramBlocks& blocks,
-                          const std::vector<BlockLifetimes>& lifetimes,
-                          plan::GradientLifetime gradient_lifetime, MomentVisitor& visitor);
+// Visits the moments of these slots in order, the optimizer step last.
+void visit_moments(const MomentInput& stage, const SlotStates& slots, MomentVisitor& visitor);
 
 }  // namespace fourhold::predict

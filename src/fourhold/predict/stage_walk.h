@@ -19,8 +19,10 @@ struct PeakPosition : StageMoment, AliveCounts {
   std::int32_t step = 0;
 };
 
-struct StageWalk : StageCounts {
+struct StageWalk {
   PeakPosition peak;
+  std::int64_t in_flight = 0;           // most micro-batch equivalents of kept layers: chunks
+  std::vector<std::int64_t> most_kept;  // per block: most instances alive at any moment
 };
 
 struct WalkInput {
