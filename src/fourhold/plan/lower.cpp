@@ -7,13 +7,6 @@
 namespace fourhold::plan {
 namespace {
 
-StateMotion motion_of(const Plan& plan, const Recipe& recipe) {
-  return {.gathers_blocks =
-              plan.zero == 3 || plan.offload == Offload::all || recipe.weight != recipe.gathered,
-          .reduces_each_block = plan.zero >= 2 || plan.offload == Offload::optimizer_gradients ||
-                                plan.offload == Offload::all};
-}
-
 // Adds a block and returns its index.
 std::int16_t add(ProgramBlocks& blocks, model::BlockOperations operations,
                  const ShardingDegrees& degrees, const RecomputePolicy& policy) {
@@ -22,6 +15,13 @@ std::int16_t add(ProgramBlocks& blocks, model::BlockOperations operations,
 }
 
 }  // namespace
+
+StateMotion motion_of(const Plan& plan, const Recipe& recipe) {
+  return {.gathers_blocks =
+              plan.zero == 3 || plan.offload == Offload::all || recipe.weight != recipe.gathered,
+          .reduces_each_block = plan.zero >= 2 || plan.offload == Offload::optimizer_gradients ||
+                                plan.offload == Offload::all};
+}
 
 ProgramBlocks lower_blocks(const model::ModelConfig& config, const Plan& plan,
                            const Profile& profile) {

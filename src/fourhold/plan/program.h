@@ -93,6 +93,8 @@ struct StateMotion {
   bool reduces_each_block = false;  // a block's gradient is reduced right after its backward
 };
 
+[[nodiscard]] StateMotion motion_of(const Plan& plan, const Recipe& recipe);
+
 struct Program {
   Plan plan;
   Recipe recipe;

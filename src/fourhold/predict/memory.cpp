@@ -9,22 +9,6 @@
 namespace fourhold::predict {
 namespace {
 
-using plan::ScheduleKind;
-
-// Micro-batches after which a schedule repeats itself: past the ramp and one full period every
-// later moment holds what an earlier one held.
-std::int64_t representative_micro_batches(const plan::Plan& plan) {
-  switch (plan.schedule) {
-    case ScheduleKind::gpipe:
-      break;
-    case ScheduleKind::one_f_one_b:
-      return std::min(plan.grad_accum, plan.pp + 2);
-    case ScheduleKind::interleaved:
-      return std::min(plan.grad_accum, 3 * plan.pp);
-  }
-  return plan.grad_accum;
-}
-
 // What a rank holds while the model is loaded, by the profile's way of loading.
 Bytes startup_bytes(const plan::Profile& profile, const StageModel& stage) {
   switch (profile.startup) {
@@ -48,6 +32,18 @@ Bytes staging_bytes(const StageModel& stage) {
 }
 
 }  // namespace
+
+std::int64_t representative_micro_batches(const plan::Plan& plan) {
+  switch (plan.schedule) {
+    case plan::ScheduleKind::gpipe:
+      break;
+    case plan::ScheduleKind::one_f_one_b:
+      return std::min(plan.grad_accum, plan.pp + 2);
+    case plan::ScheduleKind::interleaved:
+      return std::min(plan.grad_accum, 3 * plan.pp);
+  }
+  return plan.grad_accum;
+}
 
 MemoryPrediction predict_memory(const model::ModelConfig& config, const plan::Plan& plan,
                                 const plan::Profile& profile, WithLedger with_ledger) {

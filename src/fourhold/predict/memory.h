@@ -46,4 +46,8 @@ enum class WithLedger : std::uint8_t { yes, no };
                                               const plan::Plan& plan, const plan::Profile& profile,
                                               WithLedger with_ledger = WithLedger::yes);
 
+// Micro-batches after which a schedule repeats itself: past the ramp and one full period every
+// later moment holds what an earlier one held. At most grad_accum.
+[[nodiscard]] std::int64_t representative_micro_batches(const plan::Plan& plan);
+
 }  // namespace fourhold::predict

@@ -45,10 +45,6 @@ BlockPeaks block_peaks(const BlockLifetimes& life, const BlockState& state, bool
   return peaks;
 }
 
-const BlockBytes& bytes_of_block(const StageBytes& stage, std::int16_t block) {
-  return stage.blocks[static_cast<std::size_t>(block)];
-}
-
 }  // namespace
 
 BlockBytes block_bytes(const BlockLifetimes& life, const BlockState& state,
@@ -69,24 +65,26 @@ BlockBytes block_bytes(const BlockLifetimes& life, const BlockState& state,
   return bytes;
 }
 
-DirectionPeak moment_bytes(const StageMoment& moment, const AliveCounts& alive,
-                           const StageBytes& stage) {
-  if (moment.moment == Moment::optimizer) return {stage.optimizer_bytes, 0};
-  std::int64_t bytes = stage.static_bytes;
-  for (std::size_t i = 0; i < stage.blocks.size(); ++i) {
-    bytes += alive.kept[i] * stage.blocks[i].kept_bytes +
-             alive.born[i] * stage.blocks[i].backward_births;
+std::int64_t alive_bytes(const AliveCounts& alive, const std::vector<BlockBytes>& blocks) {
+  std::int64_t bytes = 0;
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    bytes += alive.kept[i] * blocks[i].kept_bytes + alive.born[i] * blocks[i].backward_births;
   }
+  return bytes;
+}
+
+DirectionPeak work_bytes(const StageMoment& moment, const std::vector<BlockBytes>& blocks,
+                         std::int64_t waiting_bytes) {
+  const BlockBytes& block = blocks[static_cast<std::size_t>(moment.block)];
   const bool waiting = moment.forward_gradients_waiting;
-  if (waiting) bytes += stage.waiting_bytes;
+  std::int64_t bytes = waiting ? waiting_bytes : 0;
   if (moment.gathered_next >= 0) {
-    bytes += bytes_of_block(stage, moment.gathered_next).gathered_bytes;
+    bytes += blocks[static_cast<std::size_t>(moment.gathered_next)].gathered_bytes;
   }
-  const BlockBytes& block = bytes_of_block(stage, moment.block);
   if (moment.moment == Moment::reduce_block) {
-    bytes += block.reduce_bytes - (waiting ? block.forward_births : 0) +
-             (moment.first_backward ? block.reduce_accumulators : 0);
-    return {bytes, 0};
+    return {bytes + block.reduce_bytes - (waiting ? block.forward_births : 0) +
+                (moment.first_backward ? block.reduce_accumulators : 0),
+            0};
   }
   const BlockPeaks& peaks = block.peaks;
   const DirectionPeak& peak =
@@ -94,6 +92,13 @@ DirectionPeak moment_bytes(const StageMoment& moment, const AliveCounts& alive,
           ? (waiting ? peaks.forward_later : peaks.forward_first)
           : (moment.first_backward ? peaks.backward_first : peaks.backward_later);
   return {bytes + block.gathered_bytes + peak.bytes, peak.step};
+}
+
+DirectionPeak moment_bytes(const StageMoment& moment, const AliveCounts& alive,
+                           const StageBytes& stage) {
+  if (moment.moment == Moment::optimizer) return {stage.optimizer_bytes, 0};
+  const DirectionPeak work = work_bytes(moment, stage.blocks, stage.waiting_bytes);
+  return {stage.static_bytes + alive_bytes(alive, stage.blocks) + work.bytes, work.step};
 }
 
 }  // namespace fourhold::predict

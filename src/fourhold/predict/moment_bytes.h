@@ -48,7 +48,14 @@ struct StageBytes {
                                      const plan::StateMotion& motion,
                                      plan::GradientLifetime gradient_lifetime);
 
+// The whole sum, and its two parts beside static_bytes: what waits, and the block at work with
+// what is gathered and made around it (not for the optimizer step).
 [[nodiscard]] DirectionPeak moment_bytes(const StageMoment& moment, const AliveCounts& alive,
                                          const StageBytes& stage);
+[[nodiscard]] std::int64_t alive_bytes(const AliveCounts& alive,
+                                       const std::vector<BlockBytes>& blocks);
+[[nodiscard]] DirectionPeak work_bytes(const StageMoment& moment,
+                                       const std::vector<BlockBytes>& blocks,
+                                       std::int64_t waiting_bytes);
 
 }  // namespace fourhold::predict

@@ -27,14 +27,18 @@ TiedCopy tied_copy(const plan::Program& program, const plan::ProgramBlocks& bloc
     has_embedding = has_embedding || chunk.embedding;
     has_head = has_head || chunk.head;
   }
-  const plan::ProgramBlock& head = blocks.blocks[static_cast<std::size_t>(blocks.head)];
-  const bool tied =
-      std::any_of(head.sharded.parameters.begin(), head.sharded.parameters.end(),
-                  [](const plan::LocalParameter& parameter) { return parameter.use.of_embedding; });
-  return tied && has_embedding && has_head ? TiedCopy::shares_embedding : TiedCopy::own_copy;
+  return ties_embedding(blocks) && has_embedding && has_head ? TiedCopy::shares_embedding
+                                                             : TiedCopy::own_copy;
 }
 
 }  // namespace
+
+bool ties_embedding(const plan::ProgramBlocks& blocks) {
+  const plan::ProgramBlock& head = blocks.blocks[static_cast<std::size_t>(blocks.head)];
+  return std::any_of(
+      head.sharded.parameters.begin(), head.sharded.parameters.end(),
+      [](const plan::LocalParameter& parameter) { return parameter.use.of_embedding; });
+}
 
 StageModel::StageModel(const model::ModelConfig& config, const plan::ProgramBlocks& blocks,
                        const std::vector<BlockLifetimes>& lifetimes, const plan::Plan& plan,

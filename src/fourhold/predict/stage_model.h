@@ -21,6 +21,9 @@ struct StageTotals {
   std::int64_t largest_block_bytes = 0;  // weights of its largest block, whole, as used
 };
 
+// Whether the head uses the embedding's weight.
+[[nodiscard]] bool ties_embedding(const plan::ProgramBlocks& blocks);
+
 class StageModel {
  public:
   StageModel(const model::ModelConfig& config, const plan::ProgramBlocks& blocks,
@@ -32,6 +35,7 @@ class StageModel {
 
   [[nodiscard]] const StageLedgerInput& input() const { return input_; }
   [[nodiscard]] const plan::Program& program() const { return program_; }
+  [[nodiscard]] const StageBytes& bytes() const { return bytes_; }
   [[nodiscard]] const StageTotals& totals() const { return totals_; }
   [[nodiscard]] std::int64_t layers() const { return layers_; }
   // State and the buffers that no batch size changes: the stage's own, and where weights are

@@ -1,0 +1,98 @@
+#include "fourhold/search/memory_table.h"
+
+#include <algorithm>
+#include <cstddef>
+
+#include "fourhold/predict/stage_model.h"
+
+namespace fourhold::search {
+namespace {
+
+plan::Plan with_storage(const plan::Plan& plan, const Storage& storage) {
+  plan::Plan changed = plan;
+  changed.zero = storage.zero;
+  changed.offload = storage.offload;
+  return changed;
+}
+
+std::int64_t staging_of(const predict::StageModel& stage) {
+  std::int64_t bytes = 0;
+  for (const predict::StageTensor& tensor : stage.input().tensors) {
+    if (tensor.place == ledger::Place::host) {
+      bytes += bytes_of(tensor.elements, tensor.dtype) * tensor.copies;
+    }
+  }
+  return bytes;
+}
+
+}  // namespace
+
+std::vector<std::vector<StageBase>> stage_bases(const model::ModelConfig& config,
+                                                const LoweredBlocks& lowered,
+                                                const PipelineShape& shape, const plan::Plan& plan,
+                                                const plan::Profile& profile,
+                                                const std::vector<Storage>& storages) {
+  std::vector<std::vector<StageBase>> bases;
+  bases.reserve(storages.size());
+  for (const Storage& storage : storages) {
+    plan::Plan changed = with_storage(plan, storage);
+    changed.grad_accum = changed.pp;  // the base does not depend on the number of micro-batches
+    std::vector<StageBase>& row = bases.emplace_back();
+    row.reserve(shape.stages.size());
+    for (const StageShape& stage : shape.stages) {
+      const predict::StageModel model(config, lowered.blocks, lowered.lifetimes, changed, profile,
+                                      stage.stage);
+      row.push_back({.static_bytes = model.bytes().static_bytes,
+                     .optimizer_bytes = model.bytes().optimizer_bytes,
+                     .host = model.totals().host_bytes,
+                     .host_staging = staging_of(model)});
+    }
+  }
+  return bases;
+}
+
+std::vector<StorageBlocks> storage_blocks(const LoweredBlocks& lowered, const plan::Plan& plan,
+                                          const plan::Profile& profile,
+                                          const std::vector<Storage>& storages) {
+  // Only a single stage holds both ends of a tied embedding.
+  const predict::TiedCopy tied = plan.pp == 1 && predict::ties_embedding(lowered.blocks)
+                                     ? predict::TiedCopy::shares_embedding
+                                     : predict::TiedCopy::own_copy;
+  std::vector<StorageBlocks> all;
+  all.reserve(storages.size());
+  plan::Program program;
+  for (const Storage& storage : storages) {
+    program.plan = with_storage(plan, storage);
+    program.recipe = plan::recipe_of(program.plan, profile);
+    program.motion = plan::motion_of(program.plan, program.recipe);
+    StorageBlocks& made = all.emplace_back();
+    made.blocks.reserve(lowered.lifetimes.size());
+    for (std::size_t i = 0; i < lowered.lifetimes.size(); ++i) {
+      made.blocks.push_back(predict::block_bytes(
+          lowered.lifetimes[i], predict::block_state(lowered.blocks.blocks[i], program, tied),
+          program.motion, profile.gradient_lifetime));
+      made.waiting_bytes += made.blocks.back().forward_births;
+    }
+  }
+  return all;
+}
+
+PlanBytes plan_bytes(const std::vector<std::vector<PeakMoment>>& moments,
+                     const std::vector<StageBase>& bases, const StorageBlocks& storage) {
+  PlanBytes most;
+  for (std::size_t stage = 0; stage < moments.size(); ++stage) {
+    const StageBase& base = bases[stage];
+    std::int64_t peak = 0;
+    for (const PeakMoment& at : moments[stage]) {
+      peak = std::max(
+          peak, predict::alive_bytes(at.alive, storage.blocks) +
+                    predict::work_bytes(at.moment, storage.blocks, storage.waiting_bytes).bytes);
+    }
+    most.live_peak = std::max({most.live_peak, base.static_bytes + peak, base.optimizer_bytes});
+    most.host = std::max(most.host, base.host);
+    most.host_staging = std::max(most.host_staging, base.host_staging);
+  }
+  return most;
+}
+
+}  // namespace fourhold::search

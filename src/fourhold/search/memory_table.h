@@ -1,0 +1,57 @@
+// Exact memory of every way to store the state of one split: sums instead of walks.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "fourhold/plan/plan.h"
+#include "fourhold/plan/profile.h"
+#include "fourhold/predict/moment_bytes.h"
+#include "fourhold/search/lowered.h"
+#include "fourhold/search/pipeline_shape.h"
+
+namespace fourhold::search {
+
+// How the state is stored: the inner choices that leave blocks and schedule as they are.
+struct Storage {
+  int zero = 0;
+  plan::Offload offload = plan::Offload::none;
+};
+
+// Bytes of the fullest stage.
+struct PlanBytes {
+  std::int64_t live_peak = 0;
+  std::int64_t host = 0;          // state in host memory
+  std::int64_t host_staging = 0;  // pinned buffers beside it
+};
+
+// One stage under one storage, whatever the micro-batch: what is there before any block works.
+struct StageBase {
+  std::int64_t static_bytes = 0;
+  std::int64_t optimizer_bytes = 0;
+  std::int64_t host = 0;
+  std::int64_t host_staging = 0;
+};
+
+// The stages' bases for every storage, [storage][different stage].
+[[nodiscard]] std::vector<std::vector<StageBase>> stage_bases(
+    const model::ModelConfig& config, const LoweredBlocks& lowered, const PipelineShape& shape,
+    const plan::Plan& plan, const plan::Profile& profile, const std::vector<Storage>& storages);
+
+// What blocks weigh under every storage, [storage][block].
+struct StorageBlocks {
+  std::vector<predict::BlockBytes> blocks;
+  std::int64_t waiting_bytes = 0;  // forward_births of all blocks
+};
+[[nodiscard]] std::vector<StorageBlocks> storage_blocks(const LoweredBlocks& lowered,
+                                                        const plan::Plan& plan,
+                                                        const plan::Profile& profile,
+                                                        const std::vector<Storage>& storages);
+
+// The fullest stage of a candidate. Equals predict_memory's allocated_bytes and host bytes to the
+// byte (property test).
+[[nodiscard]] PlanBytes plan_bytes(const std::vector<std::vector<PeakMoment>>& moments,
+                                   const std::vector<StageBase>& bases,
+                                   const StorageBlocks& storage);
+
+}  // namespace fourhold::search

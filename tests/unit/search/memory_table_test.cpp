@@ -1,0 +1,46 @@
+#include "fourhold/search/memory_table.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "fourhold/predict/memory.h"
+#include "tests/unit/predict/small_plans.h"
+
+namespace fourhold {
+namespace {
+
+// The search sums what predict_memory walks: the same live peak and host bytes, whatever the plan.
+RC_GTEST_PROP(MemoryTable, EqualsTheLedgerToTheByte, ()) {
+  const model::ModelConfig config = test::small_model(
+      test::pick<std::string>({"llama", "gpt2", "mixtral", "gemma2", "deepseek_v2"}));
+  plan::Profile profile = plan::load_profile(test::pick<std::string>(plan::profile_names()));
+  profile.zero_stages = {0, 1, 2, 3};
+  profile.splits = {"tp", "sp", "pp", "vpp", "cp", "ep", "offload"};
+  profile.gradient_lifetime = test::pick<plan::GradientLifetime>(
+      {plan::GradientLifetime::persistent, plan::GradientLifetime::backward_to_step});
+  const std::optional<plan::Plan> plan = test::random_plan(config, profile);
+  RC_PRE(plan.has_value());
+
+  search::Lowering lowering(config, profile);
+  const search::LoweredBlocks& lowered = lowering.of(*plan);
+  const search::PipelineShape shape =
+      search::pipeline_shape(config, lowered.blocks, *plan, profile);
+  const std::vector<search::Storage> storages{{.zero = plan->zero, .offload = plan->offload}};
+  plan::StateMotion motion = plan::motion_of(*plan, plan::recipe_of(*plan, profile));
+  motion.gathers_blocks = true;  // what is not gathered weighs nothing
+  const auto moments = search::shape_moments(shape, lowered.blocks, *plan, motion,
+                                             profile.gradient_lifetime);
+  const auto bases = search::stage_bases(config, lowered, shape, *plan, profile, storages);
+  const auto blocks = search::storage_blocks(lowered, *plan, profile, storages);
+  const search::PlanBytes bytes = search::plan_bytes(moments, bases[0], blocks[0]);
+
+  const predict::MemoryPrediction memory =
+      predict::predict_memory(config, *plan, profile, predict::WithLedger::no);
+  RC_LOG() << to_string(*plan) << "\n";
+  RC_ASSERT(bytes.live_peak == memory.allocated_bytes.count());
+  RC_ASSERT(bytes.host == memory.host_bytes.count());
+  RC_ASSERT(bytes.host_staging == memory.host_staging_bytes.count());
+}
+
+}  // namespace
+}  // namespace fourhold
