@@ -1,7 +1,6 @@
 #include "fourhold/api/fit.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include <fmt/format.h>
@@ -46,11 +45,9 @@ std::optional<std::int64_t> zero3_devices(const LoadedRun& run, const PlannedRun
   whole.layers_per_stage = {run.model.layer_count()};
   const predict::MemoryPrediction memory =
       predict::predict_memory(run.model, whole, run.profile, predict::WithLedger::no);
-  const double usable = std::floor(static_cast<double>(planned.capacity->usable_bytes.count()) *
-                                   (1 - planned.capacity->headroom));
   return std::max<std::int64_t>(
       1, ceil_divide(memory.worst().state_bytes,
-                     std::max<std::int64_t>(1, static_cast<std::int64_t>(usable))));
+                     std::max<std::int64_t>(1, predict::budget_of(*planned.capacity).count())));
 }
 
 json::Value state_json(const FitResult& result) {

@@ -1,7 +1,6 @@
 #include "fourhold/api/plan_choice.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -48,9 +47,8 @@ std::vector<PlanRequest> candidates_of(const PlanRequest& request, const plan::P
 
 std::int64_t missing_bytes(const predict::MemoryPrediction& memory,
                            const predict::Capacity& capacity) {
-  const auto budget = static_cast<std::int64_t>(
-      std::floor(static_cast<double>(capacity.usable_bytes.count()) * (1 - capacity.headroom)));
-  std::int64_t missing = std::max<std::int64_t>(0, memory.device_bytes.count() - budget);
+  std::int64_t missing =
+      std::max<std::int64_t>(0, (memory.device_bytes - predict::budget_of(capacity)).count());
   if (capacity.host_bytes) {
     const Bytes host = memory.host_bytes + memory.host_staging_bytes;
     missing += std::max<std::int64_t>(0, (host - *capacity.host_bytes).count());

@@ -55,11 +55,6 @@ plan::Plan plan_of(const plan::PlanRequest& request, const plan::Profile& profil
   return plan;
 }
 
-Bytes budget_of(const predict::Capacity& capacity) {
-  return Bytes(static_cast<std::int64_t>(
-      std::floor(static_cast<double>(capacity.usable_bytes.count()) * (1 - capacity.headroom))));
-}
-
 // "90B", "8.03B", "406M": the count is written out in the second line.
 std::string short_count(std::int64_t count) {
   const auto value = static_cast<double>(count);
@@ -89,7 +84,7 @@ class Answers {
     if (zero < std::max(result_.plan.zero, 1)) return;
     const plan::Recipe recipe = plan::recipe_of(result_.plan, profile_);
     const std::int64_t devices = least_devices(parameters_, recipe, profile_.optimizer_temporary,
-                                               zero, budget_of(result_.capacity));
+                                               zero, predict::budget_of(result_.capacity));
     if (devices == 0 || (zero == result_.plan.zero && devices <= result_.plan.dp)) return;
     plan::Plan changed = result_.plan;
     changed.zero = zero;
@@ -106,7 +101,7 @@ class Answers {
     answer.change = std::move(change);
     answer.plan = std::move(changed);
     answer.saves_bytes = result_.state.at_step() - state.at_step();
-    answer.then_class = state.at_step() > budget_of(result_.capacity)
+    answer.then_class = state.at_step() > predict::budget_of(result_.capacity)
                             ? predict::VerdictClass::state_does_not_fit
                             : predict::VerdictClass::fits;
     if (answer.saves_bytes > Bytes(0)) answers_.push_back(std::move(answer));
@@ -119,7 +114,7 @@ class Answers {
 };
 
 void judge(std::int64_t parameters, const plan::Profile& profile, FitResult& result) {
-  const Bytes budget = budget_of(result.capacity);
+  const Bytes budget = predict::budget_of(result.capacity);
   const Bytes total = result.state.at_step();
   predict::Verdict& verdict = result.verdict;
   if (total <= budget) {
@@ -194,8 +189,8 @@ FitResult fit_of_count(const FitRequest& asked) {
   result.serving = predict::serving_bytes(parameters, recipe);
   result.state = predict::state_of_count(parameters, recipe, profile.optimizer_temporary,
                                          result.plan.zero, result.plan.dp);
-  const std::int64_t devices =
-      least_devices(parameters, recipe, profile.optimizer_temporary, 3, budget_of(result.capacity));
+  const std::int64_t devices = least_devices(parameters, recipe, profile.optimizer_temporary, 3,
+                                             predict::budget_of(result.capacity));
   if (devices > 0 && profile.zero_stages.back() == 3) result.zero3_devices = devices;
   add_zero_note(result.plan, result.notes);
   judge(parameters, profile, result);

@@ -11,13 +11,6 @@
 namespace fourhold::predict {
 namespace {
 
-// What of `usable_bytes` a plan may fill.
-Bytes budget(const Capacity& capacity) {
-  const double share = 1.0 - capacity.headroom;
-  return Bytes(static_cast<std::int64_t>(
-      std::floor(static_cast<double>(capacity.usable_bytes.count()) * share)));
-}
-
 bool host_fits(const MemoryPrediction& memory, const Capacity& capacity) {
   return !capacity.host_bytes ||
          memory.host_bytes + memory.host_staging_bytes <= *capacity.host_bytes;
@@ -63,6 +56,12 @@ std::string state_sentence(const plan::Plan& plan, const MemoryPrediction& memor
 
 }  // namespace
 
+Bytes budget_of(const Capacity& capacity) {
+  const double share = 1.0 - capacity.headroom;
+  return Bytes(static_cast<std::int64_t>(
+      std::floor(static_cast<double>(capacity.usable_bytes.count()) * share)));
+}
+
 std::string_view to_string(VerdictClass verdict) {
   constexpr std::array<std::string_view, 4> texts{
       "fits", "state_does_not_fit", "activations_do_not_fit", "fits_but_takes_too_long"};
@@ -70,11 +69,11 @@ std::string_view to_string(VerdictClass verdict) {
 }
 
 VerdictClass classify(const MemoryPrediction& memory, const Capacity& capacity) {
-  if (fixed_on_device(memory) > budget(capacity) || !host_fits(memory, capacity)) {
-    return VerdictClass::state_does_not_fit;
-  }
-  return memory.device_bytes > budget(capacity) ? VerdictClass::activations_do_not_fit
-                                                : VerdictClass::fits;
+  const Bytes budget = budget_of(capacity);
+  if (!host_fits(memory, capacity)) return VerdictClass::state_does_not_fit;
+  if (memory.device_bytes <= budget) return VerdictClass::fits;
+  return fixed_on_device(memory) > budget ? VerdictClass::state_does_not_fit
+                                          : VerdictClass::activations_do_not_fit;
 }
 
 Verdict decide(const model::ModelConfig& config, const plan::Plan& plan,
@@ -82,7 +81,7 @@ Verdict decide(const model::ModelConfig& config, const plan::Plan& plan,
                const Capacity& capacity) {
   Verdict verdict;
   verdict.verdict = classify(memory, capacity);
-  const Bytes usable = budget(capacity);
+  const Bytes usable = budget_of(capacity);
   const Bytes fixed = fixed_on_device(memory);
   if (memory.device_bytes > usable) verdict.missing_bytes = memory.device_bytes - usable;
   switch (verdict.verdict) {

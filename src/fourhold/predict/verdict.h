@@ -29,6 +29,9 @@ struct Capacity {
   double headroom = 0;  // share of usable_bytes that must stay free
 };
 
+// What of usable_bytes a plan may fill.
+[[nodiscard]] Bytes budget_of(const Capacity& capacity);
+
 // A change that does the rest, and the plan with both.
 struct SecondChange {
   std::string change;

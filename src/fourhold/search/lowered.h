@@ -1,7 +1,9 @@
 // Blocks lowered for a micro-batch, shared by every candidate whose local shapes are the same.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <tuple>
@@ -9,32 +11,53 @@
 
 #include "fourhold/plan/program.h"
 #include "fourhold/predict/block_lifetimes.h"
+#include "fourhold/predict/pipeline_time.h"
 
 namespace fourhold::search {
 
 // What a policy does to blocks: full:K lowers alike for every K.
 enum class PolicyClass : std::uint8_t { none, selective, full, partly };
+inline constexpr std::size_t kPolicyClasses = 4;
 [[nodiscard]] PolicyClass class_of(const plan::RecomputePolicy& policy);
 
-struct LoweredBlocks {
-  plan::ProgramBlocks blocks;
+// What of lowered blocks depends on the micro-batch.
+struct BlockFacts {
   std::vector<predict::BlockLifetimes> lifetimes;
+  std::vector<predict::ChunkSeconds> seconds;  // of one instance and one micro-batch
+  std::int64_t stream_bytes = 0;               // what a layer hands to the next
 };
 
-// Lowers on first use. Local shapes depend on (tp, cp, ep, micro_batch) and the policy's class.
+// The whole description, of any micro-batch: parameters, steps, and which block is which.
+struct LoweredBlocks {
+  plan::ProgramBlocks blocks;
+  BlockFacts facts;  // of the micro-batch it was lowered for
+};
+
+// Seconds of every block of a plan, by the model of time.
+using BlockClock = std::function<std::vector<predict::ChunkSeconds>(const plan::ProgramBlocks&,
+                                                                    const plan::Plan&)>;
+
+// Lowers on first use. Local shapes depend on (tp, cp, ep), the micro-batch and the policy's class.
+// References stay valid. With an empty clock no seconds are made.
 class Lowering {
  public:
-  Lowering(const model::ModelConfig& config, const plan::Profile& profile)
-      : config_(config), profile_(profile) {}
+  Lowering(const model::ModelConfig& config, const plan::Profile& profile, BlockClock clock)
+      : config_(config), profile_(profile), clock_(std::move(clock)) {}
 
-  // The reference stays valid.
-  const LoweredBlocks& of(const plan::Plan& plan);
+  // Of the first micro-batch that is asked for.
+  const LoweredBlocks& blocks(const plan::Plan& plan);
+  // Of the plan's micro-batch.
+  const BlockFacts& facts(const plan::Plan& plan);
 
  private:
-  using Key = std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t, PolicyClass>;
+  [[nodiscard]] LoweredBlocks lower(const plan::Plan& plan) const;
+
+  using Key = std::tuple<std::int64_t, std::int64_t, std::int64_t, PolicyClass>;
   const model::ModelConfig& config_;
   const plan::Profile& profile_;
-  std::map<Key, std::unique_ptr<LoweredBlocks>> made_;
+  BlockClock clock_;
+  std::map<Key, std::unique_ptr<LoweredBlocks>> blocks_;
+  std::map<std::pair<Key, std::int64_t>, std::unique_ptr<BlockFacts>> facts_;
 };
 
 }  // namespace fourhold::search

@@ -40,8 +40,8 @@ std::vector<std::vector<StageBase>> stage_bases(const model::ModelConfig& config
     std::vector<StageBase>& row = bases.emplace_back();
     row.reserve(shape.stages.size());
     for (const StageShape& stage : shape.stages) {
-      const predict::StageModel model(config, lowered.blocks, lowered.lifetimes, changed, profile,
-                                      stage.stage);
+      const predict::StageModel model(config, lowered.blocks, lowered.facts.lifetimes, changed,
+                                      profile, stage.stage);
       row.push_back({.static_bytes = model.bytes().static_bytes,
                      .optimizer_bytes = model.bytes().optimizer_bytes,
                      .host = model.totals().host_bytes,
@@ -51,30 +51,41 @@ std::vector<std::vector<StageBase>> stage_bases(const model::ModelConfig& config
   return bases;
 }
 
-std::vector<StorageBlocks> storage_blocks(const LoweredBlocks& lowered, const plan::Plan& plan,
+std::vector<StorageStates> storage_states(const plan::ProgramBlocks& blocks, const plan::Plan& plan,
                                           const plan::Profile& profile,
                                           const std::vector<Storage>& storages) {
   // Only a single stage holds both ends of a tied embedding.
-  const predict::TiedCopy tied = plan.pp == 1 && predict::ties_embedding(lowered.blocks)
+  const predict::TiedCopy tied = plan.pp == 1 && predict::ties_embedding(blocks)
                                      ? predict::TiedCopy::shares_embedding
                                      : predict::TiedCopy::own_copy;
-  std::vector<StorageBlocks> all;
+  std::vector<StorageStates> all;
   all.reserve(storages.size());
   plan::Program program;
   for (const Storage& storage : storages) {
     program.plan = with_storage(plan, storage);
     program.recipe = plan::recipe_of(program.plan, profile);
     program.motion = plan::motion_of(program.plan, program.recipe);
-    StorageBlocks& made = all.emplace_back();
-    made.blocks.reserve(lowered.lifetimes.size());
-    for (std::size_t i = 0; i < lowered.lifetimes.size(); ++i) {
-      made.blocks.push_back(predict::block_bytes(
-          lowered.lifetimes[i], predict::block_state(lowered.blocks.blocks[i], program, tied),
-          program.motion, profile.gradient_lifetime));
-      made.waiting_bytes += made.blocks.back().forward_births;
+    StorageStates& made = all.emplace_back();
+    made.motion = program.motion;
+    made.blocks.reserve(blocks.blocks.size());
+    for (const plan::ProgramBlock& block : blocks.blocks) {
+      made.blocks.push_back(predict::block_state(block, program, tied));
     }
   }
   return all;
+}
+
+StorageBlocks storage_blocks(const std::vector<predict::BlockLifetimes>& lifetimes,
+                             const StorageStates& states,
+                             plan::GradientLifetime gradient_lifetime) {
+  StorageBlocks made;
+  made.blocks.reserve(lifetimes.size());
+  for (std::size_t i = 0; i < lifetimes.size(); ++i) {
+    made.blocks.push_back(
+        predict::block_bytes(lifetimes[i], states.blocks[i], states.motion, gradient_lifetime));
+    made.waiting_bytes += made.blocks.back().forward_births;
+  }
+  return made;
 }
 
 PlanBytes plan_bytes(const std::vector<std::vector<PeakMoment>>& moments,

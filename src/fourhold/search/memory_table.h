@@ -38,15 +38,24 @@ struct StageBase {
     const model::ModelConfig& config, const LoweredBlocks& lowered, const PipelineShape& shape,
     const plan::Plan& plan, const plan::Profile& profile, const std::vector<Storage>& storages);
 
-// What blocks weigh under every storage, [storage][block].
+// A block's state under one storage: the same for every micro-batch.
+struct StorageStates {
+  plan::StateMotion motion;
+  std::vector<predict::BlockState> blocks;
+};
+[[nodiscard]] std::vector<StorageStates> storage_states(const plan::ProgramBlocks& blocks,
+                                                        const plan::Plan& plan,
+                                                        const plan::Profile& profile,
+                                                        const std::vector<Storage>& storages);
+
+// What blocks weigh under one storage.
 struct StorageBlocks {
   std::vector<predict::BlockBytes> blocks;
   std::int64_t waiting_bytes = 0;  // forward_births of all blocks
 };
-[[nodiscard]] std::vector<StorageBlocks> storage_blocks(const LoweredBlocks& lowered,
-                                                        const plan::Plan& plan,
-                                                        const plan::Profile& profile,
-                                                        const std::vector<Storage>& storages);
+[[nodiscard]] StorageBlocks storage_blocks(const std::vector<predict::BlockLifetimes>& lifetimes,
+                                           const StorageStates& states,
+                                           plan::GradientLifetime gradient_lifetime);
 
 // The fullest stage of a candidate. Equals predict_memory's allocated_bytes and host bytes to the
 // byte (property test).

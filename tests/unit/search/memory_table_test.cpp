@@ -21,8 +21,8 @@ RC_GTEST_PROP(MemoryTable, EqualsTheLedgerToTheByte, ()) {
   const std::optional<plan::Plan> plan = test::random_plan(config, profile);
   RC_PRE(plan.has_value());
 
-  search::Lowering lowering(config, profile);
-  const search::LoweredBlocks& lowered = lowering.of(*plan);
+  search::Lowering lowering(config, profile, {});
+  const search::LoweredBlocks& lowered = lowering.blocks(*plan);
   const search::PipelineShape shape =
       search::pipeline_shape(config, lowered.blocks, *plan, profile);
   const std::vector<search::Storage> storages{{.zero = plan->zero, .offload = plan->offload}};
@@ -31,8 +31,10 @@ RC_GTEST_PROP(MemoryTable, EqualsTheLedgerToTheByte, ()) {
   const auto moments = search::shape_moments(shape, lowered.blocks, *plan, motion,
                                              profile.gradient_lifetime);
   const auto bases = search::stage_bases(config, lowered, shape, *plan, profile, storages);
-  const auto blocks = search::storage_blocks(lowered, *plan, profile, storages);
-  const search::PlanBytes bytes = search::plan_bytes(moments, bases[0], blocks[0]);
+  const auto states = search::storage_states(lowered.blocks, *plan, profile, storages);
+  const search::StorageBlocks blocks =
+      search::storage_blocks(lowered.facts.lifetimes, states[0], profile.gradient_lifetime);
+  const search::PlanBytes bytes = search::plan_bytes(moments, bases[0], blocks);
 
   const predict::MemoryPrediction memory =
       predict::predict_memory(config, *plan, profile, predict::WithLedger::no);

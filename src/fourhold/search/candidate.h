@@ -1,0 +1,31 @@
+// One candidate of the space, and the order of ties.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+
+#include "fourhold/plan/plan.h"
+#include "fourhold/search/space.h"
+
+namespace fourhold::search {
+
+// `recompute` is an index into Space::recomputes(outer): none, selective, full, full:1 ...
+struct Candidate {
+  OuterTuple outer;
+  std::int64_t vpp = 1;
+  int zero = 0;
+  std::int64_t micro_batch = 1;
+  std::int64_t recompute = 0;
+  plan::Offload offload = plan::Offload::none;
+};
+
+// Tuple order (tp, pp, vpp, cp, ep, zero, micro_batch, recompute, offload): the first of equal
+// plans wins.
+[[nodiscard]] std::strong_ordering operator<=>(const Candidate& a, const Candidate& b);
+[[nodiscard]] inline bool operator==(const Candidate& a, const Candidate& b) {
+  return (a <=> b) == 0;
+}
+
+[[nodiscard]] plan::Plan plan_of(const Candidate& candidate, const Space& space);
+
+}  // namespace fourhold::search

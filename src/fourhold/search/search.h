@@ -1,0 +1,62 @@
+// The fastest plans that fit, proven: every candidate's memory is exact, and its time is replayed
+// unless a bound shows that it cannot be among the best.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fourhold/hardware/cluster.h"
+#include "fourhold/predict/verdict.h"
+#include "fourhold/search/best_plans.h"
+#include "fourhold/search/space.h"
+
+namespace fourhold::search {
+
+// `off`: score every candidate, fitting or not, and replay all that the best replays do not
+// exclude. The plans are the same; it shows that pruning loses none.
+enum class Bounds : std::uint8_t { on, off };
+
+struct SearchRequest {
+  SpaceRequest space;
+  hardware::Cluster cluster;
+  predict::Capacity capacity;
+  Bounds bounds = Bounds::on;
+  std::size_t best = 10;  // plans asked for
+};
+
+struct NearestMiss {
+  plan::Plan plan;
+  std::int64_t missing_bytes = 0;
+};
+
+// Candidates that fell out for one reason.
+struct Rejection {
+  std::string reason;  // of kIllegalNames, "device_memory", "host_memory", "fragmentation"
+  std::int64_t count = 0;
+  std::optional<NearestMiss> nearest;  // of those that do not fit
+};
+
+// candidates = illegal + does_not_fit + pruned + evaluated. An illegal outer tuple counts once.
+struct SearchCounts {
+  std::int64_t candidates = 0;
+  std::int64_t illegal = 0;
+  std::int64_t does_not_fit = 0;
+  std::int64_t pruned = 0;
+  std::int64_t evaluated = 0;
+  std::int64_t replayed = 0;  // of the evaluated
+  double seconds = 0;
+};
+
+struct SearchResult {
+  std::vector<FoundPlan> plans;     // fastest first
+  std::vector<Rejection> rejected;  // most first
+  SearchCounts counts;
+};
+
+// Throws Error for a request whose given fields no plan can have, and where the device has no rate
+// or link that a plan needs.
+[[nodiscard]] SearchResult find_plans(const SearchRequest& request);
+
+}  // namespace fourhold::search

@@ -1,0 +1,92 @@
+#include "fourhold/search/split_scorer.h"
+
+#include <cstddef>
+
+#include "fourhold/predict/time.h"
+
+namespace fourhold::search {
+
+SplitScorer::SplitScorer(Problem& problem, const OuterTuple& outer)
+    : problem_(problem), outer_(outer), recomputes_(problem.space.recomputes(outer)) {
+  for (const int zero : problem.space.zeros()) {
+    for (const plan::Offload offload : problem.space.offloads()) {
+      storages_.push_back({.zero = zero, .offload = offload});
+    }
+  }
+}
+
+SplitScorer::OfClass& SplitScorer::class_tables() {
+  OfClass& tables = classes_[static_cast<std::size_t>(class_of(plan_.recompute))];
+  if (tables.lowered == nullptr) {
+    tables.lowered = &problem_.lowering.blocks(plan_);
+    tables.states = storage_states(tables.lowered->blocks, plan_, problem_.profile, storages_);
+  }
+  if (tables.micro_batch != plan_.micro_batch) {
+    tables.micro_batch = plan_.micro_batch;
+    tables.facts = &problem_.lowering.facts(plan_);
+    tables.weights.clear();
+    for (const StorageStates& states : tables.states) {
+      tables.weights.push_back(
+          storage_blocks(tables.facts->lifetimes, states, problem_.profile.gradient_lifetime));
+    }
+  }
+  return tables;
+}
+
+SplitScorer::OfPipeline& SplitScorer::pipeline_tables() {
+  const auto [at, is_new] = pipelines_.try_emplace(plan_.vpp);
+  if (is_new) {
+    // Stages differ alike under every policy, and their state does not depend on it.
+    plan::Plan plain = plan_;
+    plain.recompute = {};
+    const LoweredBlocks& lowered = problem_.lowering.blocks(plain);
+    const Shape& shape = problem_.shapes.of(plain, lowered.blocks);
+    at->second.bases =
+        stage_bases(problem_.config, lowered, shape.pipeline, plain, problem_.profile, storages_);
+    at->second.traffic = storage_traffic(problem_.config, lowered.blocks, plain, problem_.profile,
+                                         problem_.cluster, storages_);
+  }
+  return at->second;
+}
+
+void SplitScorer::select(const Group& group) {
+  if (plan_.vpp != group.vpp || plan_.seq == 0) {
+    plan_ = problem_.space.plan(outer_, group.vpp, storages_.front().zero, group.micro_batch,
+                                recomputes_[static_cast<std::size_t>(group.recompute)],
+                                storages_.front().offload);
+  }
+  plan_.micro_batch = group.micro_batch;
+  plan_.grad_accum = plan_.global_batch / (plan_.dp * plan_.micro_batch);
+  plan_.recompute = recomputes_[static_cast<std::size_t>(group.recompute)];
+  class_ = &class_tables();
+  pipeline_ = &pipeline_tables();
+  const plan::ProgramBlocks& blocks = class_->lowered->blocks;
+  Shape& shape = problem_.shapes.of(plan_, blocks);
+  for (const bool reduces : {false, true}) {
+    moments_[reduces ? 1 : 0] = &problem_.shapes.moments(shape, plan_, blocks, reduces);
+  }
+  step_ = predict::step_frame(plan_, problem_.profile);
+  step_.send_seconds = predict::send_seconds(class_->facts->stream_bytes, problem_.config, plan_,
+                                             problem_.profile, problem_.cluster);
+  sum_chunks(shape.pipeline, class_->facts->seconds, step_.chunks);
+}
+
+PlanBytes SplitScorer::bytes(std::size_t storage) {
+  const bool reduces = class_->states[storage].motion.reduces_each_block;
+  return plan_bytes(*moments_[reduces ? 1 : 0], pipeline_->bases[storage],
+                    class_->weights[storage]);
+}
+
+double SplitScorer::group_bound() {
+  const std::vector<predict::StateTraffic> none(static_cast<std::size_t>(plan_.pp));
+  step_.traffic = &none;
+  return clock_.seconds(step_, predict::PipelineMethod::scored);
+}
+
+double SplitScorer::seconds(std::size_t storage, predict::PipelineMethod method) {
+  const StorageTraffic& traffic = pipeline_->traffic[storage];
+  step_.traffic = plan_.grad_accum > 1 ? &traffic.several : &traffic.one_micro_batch;
+  return clock_.seconds(step_, method);
+}
+
+}  // namespace fourhold::search
