@@ -23,6 +23,18 @@ void take_least(Link& link, const Link& other) {
   if (other.bytes_per_second < link.bytes_per_second) link = other;
 }
 
+void take_least(SustainedShares& shares, const SustainedShares& other) {
+  shares.matmul = std::min(shares.matmul, other.matmul);
+  shares.memory = std::min(shares.memory, other.memory);
+  AttentionShares& attention = shares.attention;
+  attention.unfused = std::min(attention.unfused, other.attention.unfused);
+  attention.flash_1 = std::min(attention.flash_1, other.attention.flash_1);
+  attention.triton = std::min(attention.triton, other.attention.triton);
+  attention.flash_2 = std::min(attention.flash_2, other.attention.flash_2);
+  attention.flash_3 = std::min(attention.flash_3, other.attention.flash_3);
+  shares.kernel_start_seconds = std::max(shares.kernel_start_seconds, other.kernel_start_seconds);
+}
+
 // What a lock step of unequal devices can count on: the least of each fact.
 void take_least(Device& device, const Device& other) {
   device.usable = std::min(device.usable, other.usable);
@@ -34,6 +46,7 @@ void take_least(Device& device, const Device& other) {
   peak.fp8 = std::min(peak.fp8, other.peak_flops.fp8);
   device.memory_bandwidth_bytes_per_second =
       std::min(device.memory_bandwidth_bytes_per_second, other.memory_bandwidth_bytes_per_second);
+  take_least(device.sustained, other.sustained);
   device.devices_per_node = std::min(device.devices_per_node, other.devices_per_node);
   device.host_memory = std::min(device.host_memory, other.host_memory);
   take_least(device.intra_node, other.intra_node);

@@ -11,6 +11,7 @@
 #include "fourhold/base/dtype.h"
 #include "fourhold/base/units.h"
 #include "fourhold/hardware/link.h"
+#include "fourhold/hardware/sustained.h"
 
 namespace fourhold::hardware {
 
@@ -39,6 +40,7 @@ struct Device {
 
   PeakFlops peak_flops;
   double memory_bandwidth_bytes_per_second = 0;
+  SustainedShares sustained;
   std::int64_t devices_per_node = 1;  // devices joined by intra_node
   Link intra_node;                    // to the other devices of its node
   Link inter_node;                    // the device's share of its node's network ports

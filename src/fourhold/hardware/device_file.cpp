@@ -24,10 +24,12 @@ constexpr std::int64_t kMaxBytes = std::int64_t{1} << 50;
 constexpr double kMaxRate = 1e21;
 constexpr std::int64_t kMaxDevicesPerNode = 1 << 20;
 
+constexpr NumberRange kShareRange{1e-3, 1};  // nothing that works at all sustains less
+
 constexpr std::string_view kPriceField = "price_usd_per_hour";
-constexpr std::array<std::string_view, 10> kSourcedFields{
+constexpr std::array<std::string_view, 11> kSourcedFields{
     "usable_bytes",     "nominal_gb", "peak_flops", "memory_bandwidth_bytes_per_second",
-    "devices_per_node", "intra_node", "inter_node", "host_memory_bytes",
+    "sustained", "devices_per_node", "intra_node", "inter_node", "host_memory_bytes",
     "host_link",        kPriceField};
 
 // A byte count as an integer, or as text with a unit.
@@ -49,6 +51,9 @@ Link read_link(FieldReader& reader, std::string_view key) {
   link.name = fields->required_string("name");
   link.bytes_per_second = fields->required_number("bytes_per_second", {0, kMaxRate});
   link.latency_seconds = fields->number("latency_seconds", {0, 3600}).value_or(0);
+  link.share = fields->number("share", kShareRange).value_or(link.share);
+  link.start_seconds = fields->number("start_seconds", {0, 3600}).value_or(link.start_seconds);
+  link.hop_seconds = fields->number("hop_seconds", {0, 3600}).value_or(link.hop_seconds);
   fields->refuse_unread();
   return link;
 }
@@ -72,6 +77,37 @@ PeakFlops read_peaks(FieldReader& reader) {
                 "give the dense peak in FLOP/s of fp32, tf32, bf16, fp16 or fp8");
   }
   return peaks;
+}
+
+AttentionShares read_attention(FieldReader& reader) {
+  std::optional<FieldReader> fields = reader.object("attention");
+  if (!fields.has_value()) return SustainedShares{}.attention;
+  AttentionShares shares;
+  shares.unfused = fields->number("unfused", kShareRange).value_or(shares.unfused);
+  const NumberRange known{0, 1};  // 0 as in a written file: not known
+  shares.flash_1 = fields->number("flash_1", known).value_or(0);
+  shares.triton = fields->number("triton", known).value_or(0);
+  shares.flash_2 = fields->number("flash_2", known).value_or(0);
+  shares.flash_3 = fields->number("flash_3", known).value_or(0);
+  fields->refuse_unread();
+  if (shares.flash_1 + shares.triton + shares.flash_2 + shares.flash_3 <= 0) {
+    throw Error(reader.path("attention"), "has no share of a fused kernel",
+                "give flash_1, triton, flash_2 or flash_3, for example \"flash_2\": 0.5");
+  }
+  return shares;
+}
+
+SustainedShares read_sustained(FieldReader& reader) {
+  SustainedShares sustained;
+  std::optional<FieldReader> fields = reader.object("sustained");
+  if (!fields.has_value()) return sustained;
+  sustained.matmul = fields->number("matmul", kShareRange).value_or(sustained.matmul);
+  sustained.memory = fields->number("memory", kShareRange).value_or(sustained.memory);
+  sustained.attention = read_attention(*fields);
+  sustained.kernel_start_seconds =
+      fields->number("kernel_start_seconds", {0, 1}).value_or(sustained.kernel_start_seconds);
+  fields->refuse_unread();
+  return sustained;
 }
 
 void read_sources(FieldReader& reader, Device& device) {
@@ -114,6 +150,7 @@ Device read_fields(FieldReader& reader) {
   device.peak_flops = read_peaks(reader);
   device.memory_bandwidth_bytes_per_second =
       reader.required_number("memory_bandwidth_bytes_per_second", {1, kMaxRate});
+  device.sustained = read_sustained(reader);
   device.devices_per_node = reader.integer("devices_per_node", {1, kMaxDevicesPerNode}).value_or(1);
   device.intra_node = read_link(reader, "intra_node");
   device.inter_node = read_link(reader, "inter_node");
@@ -133,7 +170,22 @@ Device read_fields(FieldReader& reader) {
 json::Value link_json(const Link& link) {
   return json::Object{{"name", link.name},
                       {"bytes_per_second", link.bytes_per_second},
-                      {"latency_seconds", link.latency_seconds}};
+                      {"latency_seconds", link.latency_seconds},
+                      {"share", link.share},
+                      {"start_seconds", link.start_seconds},
+                      {"hop_seconds", link.hop_seconds}};
+}
+
+json::Value sustained_json(const SustainedShares& sustained) {
+  const AttentionShares& attention = sustained.attention;
+  return json::Object{{"matmul", sustained.matmul},
+                      {"memory", sustained.memory},
+                      {"attention", json::Object{{"unfused", attention.unfused},
+                                                 {"flash_1", attention.flash_1},
+                                                 {"triton", attention.triton},
+                                                 {"flash_2", attention.flash_2},
+                                                 {"flash_3", attention.flash_3}}},
+                      {"kernel_start_seconds", sustained.kernel_start_seconds}};
 }
 
 json::Value texts_json(const std::vector<std::string>& texts) {
@@ -173,6 +225,7 @@ json::Value device_json(const Device& device) {
                                                {"fp16", device.peak_flops.fp16},
                                                {"fp8", device.peak_flops.fp8}}},
                    {"memory_bandwidth_bytes_per_second", device.memory_bandwidth_bytes_per_second},
+                   {"sustained", sustained_json(device.sustained)},
                    {"devices_per_node", device.devices_per_node}};
   if (device.intra_node.exists()) out.emplace_back("intra_node", link_json(device.intra_node));
   if (device.inter_node.exists()) out.emplace_back("inter_node", link_json(device.inter_node));

@@ -43,6 +43,34 @@ enum class DummyWeightGradients : std::uint8_t { none, one_per_shape };
 inline constexpr std::array<std::string_view, 2> kDummyWeightGradientsNames{"none",
                                                                             "one_per_shape"};
 
+// The newest fused attention a framework of that age calls; a device's file says what each sustains.
+enum class AttentionKernel : std::uint8_t { flash_1, triton, flash_2, flash_3 };
+inline constexpr std::array<std::string_view, 4> kAttentionKernelNames{"flash_1", "triton",
+                                                                       "flash_2", "flash_3"};
+
+// Whether a stage sends its whole output or 1 / tp of it, gathered again on the other side
+// (Narayanan 2021, arXiv 2104.04473, sec. 4.1). With sequence parallelism both are the same.
+enum class PipelineSends : std::uint8_t { whole, scattered };
+inline constexpr std::array<std::string_view, 2> kPipelineSendsNames{"whole", "scattered"};
+
+// What the same mathematics costs in time under this framework. Times of the host are those of
+// Python and the launch of kernels; shares are between 0 and 1.
+struct ProfileTime {
+  AttentionKernel attention_kernel = AttentionKernel::flash_3;
+  double attention_rate = 1;       // of that kernel's rate, with the copies around it
+  double matmul_rate = 1;          // of the device's sustained rate
+  double elementwise_traffic = 1.2;  // bytes of memory-bound operations / bytes of their operands
+  double host_seconds_per_operation = 5e-6;
+  double host_seconds_per_step = 9.2e-3;
+  double tensor_overlap = 0;        // share of tp traffic hidden behind products
+  double data_overlap = 1;          // share of the last backward that hides gradient traffic
+  double gathered_visible = 0.53;   // ZeRO-3: visible share of the smaller of work and traffic
+  int gradient_wire_bytes = 2;      // per gradient that travels
+  std::int64_t message_bytes = 250'000'000;  // of one gradient collective, 0 = all in one
+  double send_seconds = 0.24e-3;    // synchronisation of one send and receive between stages
+  PipelineSends pipeline_sends = PipelineSends::whole;
+};
+
 // What a profile may be able to split.
 inline constexpr std::array<std::string_view, 7> kSplitNames{"tp", "sp", "pp",     "vpp",
                                                              "cp", "ep", "offload"};
@@ -74,6 +102,8 @@ struct Profile {
   double reserved_over_allocated = 1;  // caching allocator; 1 = ideal
   Startup startup = Startup::sharded;
   std::string startup_note;
+
+  ProfileTime time;
 
   // What it can express.
   std::vector<int> zero_stages;     // e.g. {0, 1}

@@ -41,6 +41,11 @@ template <>
 inline constexpr std::span<const std::string_view> kEnumNames<DummyWeightGradients>{
     kDummyWeightGradientsNames};
 template <>
+inline constexpr std::span<const std::string_view> kEnumNames<AttentionKernel>{
+    kAttentionKernelNames};
+template <>
+inline constexpr std::span<const std::string_view> kEnumNames<PipelineSends>{kPipelineSendsNames};
+template <>
 inline constexpr std::span<const std::string_view> kEnumNames<model::AttentionSaving>{
     kAttentionSavingNames};
 template <>
@@ -106,6 +111,33 @@ void visit_profile_fields(Visitor&& visit, Owners&... owners) {
         owners.reserved_over_allocated...);
   visit(FieldInfo{"startup", "what a rank holds while loading"}, owners.startup...);
   visit(FieldInfo{"startup_note", "how to lower it"}, owners.startup_note...);
+
+  visit(FieldInfo{"attention_kernel", "newest fused attention it calls"},
+        owners.time.attention_kernel...);
+  visit(FieldInfo{"attention_rate", "of that kernel's rate", {}, {0.01, 1}},
+        owners.time.attention_rate...);
+  visit(FieldInfo{"matmul_rate", "of the device's sustained rate", {}, {0.01, 1}},
+        owners.time.matmul_rate...);
+  visit(FieldInfo{"elementwise_traffic", "memory-bound traffic / bytes of the operands", {}, {1, 8}},
+        owners.time.elementwise_traffic...);
+  visit(FieldInfo{"host_seconds_per_operation", "host time of one operation", {}, {0, 1}},
+        owners.time.host_seconds_per_operation...);
+  visit(FieldInfo{"host_seconds_per_step", "host time of one step", {}, {0, 60}},
+        owners.time.host_seconds_per_step...);
+  visit(FieldInfo{"tensor_overlap", "hidden share of tensor-parallel traffic", {}, {0, 1}},
+        owners.time.tensor_overlap...);
+  visit(FieldInfo{"data_overlap", "share of the last backward that hides gradients", {}, {0, 1}},
+        owners.time.data_overlap...);
+  visit(FieldInfo{"gathered_visible", "ZeRO-3: visible share of the smaller", {}, {0, 1}},
+        owners.time.gathered_visible...);
+  visit(FieldInfo{"gradient_wire_bytes", "bytes of one gradient that travels", {1, 4}},
+        owners.time.gradient_wire_bytes...);
+  visit(FieldInfo{"message_bytes", "gradients of one collective, 0 = all", {0, kMaxBytes}},
+        owners.time.message_bytes...);
+  visit(FieldInfo{"send_seconds", "synchronisation of stages per send", {}, {0, 1}},
+        owners.time.send_seconds...);
+  visit(FieldInfo{"pipeline_sends", "what a stage sends under tensor parallelism"},
+        owners.time.pipeline_sends...);
 
   visit(FieldInfo{"zero_stages", "ZeRO stages it has", {0, 3}}, owners.zero_stages...);
   visit(FieldInfo{"splits", "splits it has"}, owners.splits...);

@@ -38,6 +38,12 @@ void check_profile(const Plan& plan, const Profile& profile) {
                         : fmt::format("it has {}; leave it out, or choose another profile",
                                       fmt::join(able, ", ")));
   }
+  if (plan.cp > 1 && profile.switches.attention != model::AttentionSaving::flash) {
+    refuse(plan, "cp",
+           fmt::format("context parallelism needs fused attention, which profile '{}' lacks",
+                       profile.name),
+           "use cp 1, or another profile");
+  }
   const std::vector<int>& stages = profile.zero_stages;
   if (std::find(stages.begin(), stages.end(), plan.zero) == stages.end()) {
     const std::vector<std::int64_t> legal(stages.begin(), stages.end());

@@ -88,16 +88,24 @@ StorageBlocks storage_blocks(const std::vector<predict::BlockLifetimes>& lifetim
   return made;
 }
 
-PlanBytes plan_bytes(const std::vector<std::vector<PeakMoment>>& moments,
+void sum_alive(const std::vector<PeakMoments>& moments, const StorageBlocks& storage,
+               AliveSums& sums) {
+  sums.resize(moments.size());
+  for (std::size_t stage = 0; stage < moments.size(); ++stage) {
+    weigh_alive(moments[stage], storage.blocks, sums[stage]);
+  }
+}
+
+PlanBytes plan_bytes(const std::vector<PeakMoments>& moments, const AliveSums& alive,
                      const std::vector<StageBase>& bases, const StorageBlocks& storage) {
   PlanBytes most;
   for (std::size_t stage = 0; stage < moments.size(); ++stage) {
     const StageBase& base = bases[stage];
     std::int64_t peak = 0;
-    for (const PeakMoment& at : moments[stage]) {
-      peak = std::max(
-          peak, predict::alive_bytes(at.alive, storage.blocks) +
-                    predict::work_bytes(at.moment, storage.blocks, storage.waiting_bytes).bytes);
+    for (std::size_t i = 0; i < moments[stage].works.size(); ++i) {
+      const predict::DirectionPeak work =
+          predict::work_bytes(moments[stage].works[i], storage.blocks, storage.waiting_bytes);
+      peak = std::max(peak, alive[stage][i] + work.bytes);
     }
     most.live_peak = std::max({most.live_peak, base.static_bytes + peak, base.optimizer_bytes});
     most.host = std::max(most.host, base.host);

@@ -57,9 +57,15 @@ struct StorageBlocks {
                                            const StorageStates& states,
                                            plan::GradientLifetime gradient_lifetime);
 
+// The most that waits beside each work, [different stage][work]: into `sums`. Where gradients are
+// persistent it is the same for every storage.
+using AliveSums = std::vector<std::vector<std::int64_t>>;
+void sum_alive(const std::vector<PeakMoments>& moments, const StorageBlocks& storage,
+               AliveSums& sums);
+
 // The fullest stage of a candidate. Equals predict_memory's allocated_bytes and host bytes to the
 // byte (property test).
-[[nodiscard]] PlanBytes plan_bytes(const std::vector<std::vector<PeakMoment>>& moments,
+[[nodiscard]] PlanBytes plan_bytes(const std::vector<PeakMoments>& moments, const AliveSums& alive,
                                    const std::vector<StageBase>& bases,
                                    const StorageBlocks& storage);
 

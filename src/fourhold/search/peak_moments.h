@@ -1,19 +1,30 @@
 // The moments of a stage that can hold its peak, whatever its blocks weigh: a few of hundreds.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
+#include "fourhold/predict/moment_bytes.h"
 #include "fourhold/predict/stage_moments.h"
 
 namespace fourhold::search {
 
-struct PeakMoment {
-  predict::StageMoment moment;
-  predict::AliveCounts alive;
+// The moments as a table, so that weighing them is a run over numbers. Moments of equal work stand
+// together: they differ in what waits beside it.
+struct PeakMoments {
+  std::size_t blocks = 0;
+  std::vector<predict::StageMoment> works;
+  std::vector<std::size_t> ends;   // per work: one past its last moment
+  std::vector<std::int64_t> kept;  // per moment and block: see predict::AliveCounts
+  std::vector<std::int64_t> born;  // the same; empty where gradients are persistent
 };
 
 // Of equal work, those that find most alive: no other moment of the stage can weigh more.
-[[nodiscard]] std::vector<PeakMoment> peak_moments(const predict::MomentInput& stage,
-                                                   const predict::SlotStates& slots);
+[[nodiscard]] PeakMoments peak_moments(const predict::MomentInput& stage,
+                                       const predict::SlotStates& slots);
+
+// The most predict::alive_bytes of each work's moments, into `most`.
+void weigh_alive(const PeakMoments& moments, const std::vector<predict::BlockBytes>& blocks,
+                 std::vector<std::int64_t>& most);
 
 }  // namespace fourhold::search

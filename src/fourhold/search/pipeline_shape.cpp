@@ -57,12 +57,11 @@ PipelineShape pipeline_shape(const model::ModelConfig& config, const plan::Progr
   return shape;
 }
 
-std::vector<std::vector<PeakMoment>> shape_moments(const PipelineShape& shape,
-                                                   const plan::ProgramBlocks& blocks,
-                                                   const plan::Plan& plan,
-                                                   const plan::StateMotion& motion,
-                                                   plan::GradientLifetime gradient_lifetime) {
-  std::vector<std::vector<PeakMoment>> moments;
+std::vector<PeakMoments> shape_moments(const PipelineShape& shape,
+                                       const plan::ProgramBlocks& blocks, const plan::Plan& plan,
+                                       const plan::StateMotion& motion,
+                                       plan::GradientLifetime gradient_lifetime) {
+  std::vector<PeakMoments> moments;
   moments.reserve(shape.stages.size());
   for (const StageShape& stage : shape.stages) {
     const std::vector<plan::Slot> slots = plan::stage_slots(

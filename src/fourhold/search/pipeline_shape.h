@@ -32,8 +32,10 @@ struct PipelineShape {
                                            const plan::Plan& plan, const plan::Profile& profile);
 
 // For each different stage, the moments that can hold its peak over `micro_batches`.
-[[nodiscard]] std::vector<std::vector<PeakMoment>> shape_moments(
-    const PipelineShape& shape, const plan::ProgramBlocks& blocks, const plan::Plan& plan,
-    const plan::StateMotion& motion, plan::GradientLifetime gradient_lifetime);
+[[nodiscard]] std::vector<PeakMoments> shape_moments(const PipelineShape& shape,
+                                                     const plan::ProgramBlocks& blocks,
+                                                     const plan::Plan& plan,
+                                                     const plan::StateMotion& motion,
+                                                     plan::GradientLifetime gradient_lifetime);
 
 }  // namespace fourhold::search

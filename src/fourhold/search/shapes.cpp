@@ -14,15 +14,14 @@ Shape& Shapes::of(const plan::Plan& plan, const plan::ProgramBlocks& blocks) {
 }
 
 const StageMoments& Shapes::moments(Shape& shape, const plan::Plan& plan,
-                                    const plan::ProgramBlocks& blocks, bool reduces_each_block) {
-  const std::pair key{predict::representative_micro_batches(plan), reduces_each_block};
-  const auto found = shape.moments.find(key);
-  if (found != shape.moments.end()) return found->second;
-  // Under storages that gather nothing, what is gathered ahead weighs nothing.
-  const plan::StateMotion motion{.gathers_blocks = true, .reduces_each_block = reduces_each_block};
-  return shape.moments
-      .emplace(key, shape_moments(shape.pipeline, blocks, plan, motion, profile_.gradient_lifetime))
-      .first->second;
+                                    const plan::ProgramBlocks& blocks,
+                                    const plan::StateMotion& motion) {
+  std::optional<StageMoments>& made =
+      shape.moments[predict::representative_micro_batches(plan)][index_of(motion)];
+  if (!made) {
+    made = shape_moments(shape.pipeline, blocks, plan, motion, profile_.gradient_lifetime);
+  }
+  return *made;
 }
 
 }  // namespace fourhold::search

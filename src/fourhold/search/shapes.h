@@ -1,23 +1,30 @@
 // The pipeline shapes of a search and their moments: shared by all splits with the same stages.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <tuple>
-#include <utility>
 #include <vector>
 
 #include "fourhold/search/pipeline_shape.h"
 
 namespace fourhold::search {
 
-using StageMoments = std::vector<std::vector<PeakMoment>>;  // per different stage
+// plan::StateMotion as a number: what is gathered and reduced around blocks decides the moments.
+inline constexpr std::size_t kMotions = 4;
+[[nodiscard]] constexpr std::size_t index_of(const plan::StateMotion& motion) {
+  return (motion.gathers_blocks ? 2U : 0U) + (motion.reduces_each_block ? 1U : 0U);
+}
+
+using StageMoments = std::vector<PeakMoments>;  // per different stage
 
 struct Shape {
   PipelineShape pipeline;
-  // By micro-batches (past the ramp all are alike) and whether blocks are reduced one by one.
-  std::map<std::pair<std::int64_t, bool>, StageMoments> moments;
+  // By micro-batches (past the ramp all are alike): one per Motion.
+  std::map<std::int64_t, std::array<std::optional<StageMoments>, kMotions>> moments;
 };
 
 // Makes each on first use. References stay valid.
@@ -29,7 +36,7 @@ class Shapes {
   // Of a plan's (pp, vpp) and recompute policy; `blocks` are lowered for the policy's class.
   Shape& of(const plan::Plan& plan, const plan::ProgramBlocks& blocks);
   const StageMoments& moments(Shape& shape, const plan::Plan& plan,
-                              const plan::ProgramBlocks& blocks, bool reduces_each_block);
+                              const plan::ProgramBlocks& blocks, const plan::StateMotion& motion);
 
  private:
   // none, selective and full have blocks in the same places; full:K has its own.

@@ -62,19 +62,33 @@ void SplitScorer::select(const Group& group) {
   pipeline_ = &pipeline_tables();
   const plan::ProgramBlocks& blocks = class_->lowered->blocks;
   Shape& shape = problem_.shapes.of(plan_, blocks);
-  for (const bool reduces : {false, true}) {
-    moments_[reduces ? 1 : 0] = &problem_.shapes.moments(shape, plan_, blocks, reduces);
+  moments_.fill(nullptr);
+  for (const StorageStates& states : class_->states) {
+    const std::size_t motion = index_of(states.motion);
+    if (moments_[motion] != nullptr) continue;
+    moments_[motion] = &problem_.shapes.moments(shape, plan_, blocks, states.motion);
+    sum_alive(*moments_[motion], class_->weights.front(), alive_[motion]);
   }
-  step_ = predict::step_frame(plan_, problem_.profile);
+  const plan::ProfileTime& time = problem_.profile.time;
+  step_.schedule = plan_.schedule;
+  step_.pp = plan_.pp;
+  step_.vpp = plan_.vpp;
+  step_.micro_batches = plan_.grad_accum;
+  step_.data_overlap = time.data_overlap;
+  step_.gathered_visible = time.gathered_visible;
+  step_.host_seconds = time.host_seconds_per_step;
   step_.send_seconds = predict::send_seconds(class_->facts->stream_bytes, problem_.config, plan_,
                                              problem_.profile, problem_.cluster);
   sum_chunks(shape.pipeline, class_->facts->seconds, step_.chunks);
 }
 
 PlanBytes SplitScorer::bytes(std::size_t storage) {
-  const bool reduces = class_->states[storage].motion.reduces_each_block;
-  return plan_bytes(*moments_[reduces ? 1 : 0], pipeline_->bases[storage],
-                    class_->weights[storage]);
+  const std::size_t motion = index_of(class_->states[storage].motion);
+  const StorageBlocks& weights = class_->weights[storage];
+  if (problem_.profile.gradient_lifetime != plan::GradientLifetime::persistent) {
+    sum_alive(*moments_[motion], weights, alive_[motion]);
+  }
+  return plan_bytes(*moments_[motion], alive_[motion], pipeline_->bases[storage], weights);
 }
 
 double SplitScorer::group_bound() {

@@ -6,7 +6,7 @@
 #include <map>
 #include <vector>
 
-#include "fourhold/predict/step_time.h"
+#include "fourhold/predict/step_seconds.h"
 #include "fourhold/search/lowered.h"
 #include "fourhold/search/memory_table.h"
 #include "fourhold/search/shapes.h"
@@ -75,7 +75,8 @@ class SplitScorer {
   plan::Plan plan_;  // of the current group, under the first storage
   OfClass* class_ = nullptr;
   OfPipeline* pipeline_ = nullptr;
-  std::array<const StageMoments*, 2> moments_{};  // without and with reduction per block
+  std::array<const StageMoments*, kMotions> moments_{};  // of the motions that storages have
+  std::array<AliveSums, kMotions> alive_;                // of each
   predict::StepSecondsInput step_;
   predict::StepClock clock_;
 };

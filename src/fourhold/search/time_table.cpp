@@ -11,7 +11,7 @@ std::vector<StorageTraffic> storage_traffic(const model::ModelConfig& config,
                                             const plan::Plan& plan, const plan::Profile& profile,
                                             const hardware::Cluster& cluster,
                                             const std::vector<Storage>& storages) {
-  const predict::StageParameters parameters =
+  const std::vector<predict::BlockParameters> parameters =
       predict::stage_parameters(config, blocks, plan, profile);
   std::vector<StorageTraffic> all;
   all.reserve(storages.size());

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "fourhold/hardware/cluster.h"
-#include "fourhold/predict/step_time.h"
+#include "fourhold/predict/step_seconds.h"
 #include "fourhold/search/lowered.h"
 #include "fourhold/search/memory_table.h"
 #include "fourhold/search/pipeline_shape.h"

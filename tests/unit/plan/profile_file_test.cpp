@@ -21,10 +21,10 @@ Fault refusal(const std::string& text) {
   return fault_of([&] { (void)parse_profile(text, "my.json"); });
 }
 
-TEST(Profiles, TheBuiltInOnesAreTheseEight) {
+TEST(Profiles, TheBuiltInOnesAreTheseNine) {
   EXPECT_EQ(profile_names(),
             (std::vector<std::string>{"accelerate", "deepspeed", "fourhold", "fsdp2", "llm-foundry",
-                                      "megatron", "nanotron", "standard"}));
+                                      "megatron", "megatron-2021", "nanotron", "standard"}));
 }
 
 TEST(Profiles, EachIsNamedLikeItsFileAndSaysWhereItsConstantsAreFrom) {

@@ -26,15 +26,16 @@ RC_GTEST_PROP(MemoryTable, EqualsTheLedgerToTheByte, ()) {
   const search::PipelineShape shape =
       search::pipeline_shape(config, lowered.blocks, *plan, profile);
   const std::vector<search::Storage> storages{{.zero = plan->zero, .offload = plan->offload}};
-  plan::StateMotion motion = plan::motion_of(*plan, plan::recipe_of(*plan, profile));
-  motion.gathers_blocks = true;  // what is not gathered weighs nothing
-  const auto moments = search::shape_moments(shape, lowered.blocks, *plan, motion,
-                                             profile.gradient_lifetime);
+  const plan::StateMotion motion = plan::motion_of(*plan, plan::recipe_of(*plan, profile));
+  const auto moments =
+      search::shape_moments(shape, lowered.blocks, *plan, motion, profile.gradient_lifetime);
   const auto bases = search::stage_bases(config, lowered, shape, *plan, profile, storages);
   const auto states = search::storage_states(lowered.blocks, *plan, profile, storages);
   const search::StorageBlocks blocks =
       search::storage_blocks(lowered.facts.lifetimes, states[0], profile.gradient_lifetime);
-  const search::PlanBytes bytes = search::plan_bytes(moments, bases[0], blocks);
+  search::AliveSums alive;
+  search::sum_alive(moments, blocks, alive);
+  const search::PlanBytes bytes = search::plan_bytes(moments, alive, bases[0], blocks);
 
   const predict::MemoryPrediction memory =
       predict::predict_memory(config, *plan, profile, predict::WithLedger::no);

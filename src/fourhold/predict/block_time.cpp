@@ -1,0 +1,94 @@
+#include "fourhold/predict/block_time.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "fourhold/predict/host_operations.h"
+
+namespace fourhold::predict {
+namespace {
+
+using plan::Axis;
+using plan::Collective;
+using plan::Phase;
+
+constexpr double kRingHidden = 0.8;  // share of attention that hides the exchange of k and v
+constexpr double kSharpness = 12;
+
+class Timing {
+ public:
+  Timing(const plan::ProgramBlock& block, const BlockTimeInput& input)
+      : block_(block), input_(input) {}
+
+  BlockTime run() {
+    for (const plan::Step& step : block_.forward) add(step);
+    for (const plan::Step& step : block_.backward) add(step);
+    add_host();
+    return time_;
+  }
+
+ private:
+  void add(const plan::Step& step) {
+    const StepWork work = step_work(block_, step, input_.sizes);
+    const double seconds = step_seconds(work, step.phase, input_.rates);
+    const bool forward = step.phase == Phase::forward;
+    PartSeconds& parts = forward ? time_.forward : time_.backward;
+    if (step.phase == Phase::recompute) {
+      parts.recompute += seconds;
+      time_.recomputed_flops += work.model_flops;
+    } else {
+      parts.compute += seconds;
+      time_.model_flops += work.model_flops;
+    }
+    (forward ? host_forward_ : host_backward_) +=
+        work.host_operations * (step.phase == Phase::backward ? kBackwardHostOperations : 1);
+    communicate(step, seconds, parts);
+  }
+
+  void communicate(const plan::Step& step, double seconds, PartSeconds& parts) const {
+    const auto payload = static_cast<double>(step.payload_bytes);
+    const Collective kind = step.collective.kind;
+    switch (step.collective.axis) {
+      case Axis::tp:
+        parts.tensor_parallel +=
+            (1 - input_.tensor_overlap) * collective_seconds(kind, payload, input_.links.tp);
+        break;
+      case Axis::cp:
+        parts.context_parallel += std::max(
+            0.0, collective_seconds(kind, payload, input_.links.cp) - kRingHidden * seconds);
+        break;
+      case Axis::ep:
+        parts.expert_parallel += collective_seconds(kind, payload, input_.links.ep);
+        break;
+      default:
+        break;
+    }
+  }
+
+  void add_host() {
+    const double host = (host_forward_ + host_backward_) * input_.rates.host_seconds_per_operation;
+    if (host <= 0) return;
+    const double device = time_.seconds();
+    const double larger = std::max(host, device);
+    const double both = larger * std::pow(std::pow(host / larger, kSharpness) +
+                                              std::pow(device / larger, kSharpness),
+                                          1 / kSharpness);
+    const double forward_share = host_forward_ / (host_forward_ + host_backward_);
+    time_.forward.host = (both - device) * forward_share;
+    time_.backward.host = (both - device) * (1 - forward_share);
+  }
+
+  const plan::ProgramBlock& block_;
+  const BlockTimeInput& input_;
+  BlockTime time_;
+  double host_forward_ = 0;
+  double host_backward_ = 0;
+};
+
+}  // namespace
+
+BlockTime block_time(const plan::ProgramBlock& block, const BlockTimeInput& input) {
+  return Timing(block, input).run();
+}
+
+}  // namespace fourhold::predict

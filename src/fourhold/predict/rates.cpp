@@ -1,0 +1,78 @@
+#include "fourhold/predict/rates.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+
+#include <fmt/format.h>
+
+#include "fourhold/base/error.h"
+
+namespace fourhold::predict {
+namespace {
+
+// Backward of fused attention to its forward (Dao 2023, arXiv 2307.08691, figures 5 and 6).
+constexpr double kAttentionBackwardRate = 0.85;
+
+double peak_of(const hardware::Device& device, DType compute) {
+  double peak = hardware::peak_flops(device, compute);
+  if (peak <= 0 && compute == DType::bf16) peak = hardware::peak_flops(device, DType::fp16);
+  if (peak <= 0 && compute == DType::fp16) peak = hardware::peak_flops(device, DType::bf16);
+  if (peak <= 0) {
+    throw Error("peak_flops", fmt::format("of {} has no {} rate", device.name, to_string(compute)),
+                "add it to the device file, or choose another precision or device");
+  }
+  return peak;
+}
+
+// The newest kernel that both the framework calls and the device has a share for; where the device
+// has only newer ones, the oldest of them.
+double attention_share(const hardware::AttentionShares& shares, plan::AttentionKernel newest) {
+  const std::array<double, 4> by_age{shares.flash_1, shares.triton, shares.flash_2, shares.flash_3};
+  for (auto i = static_cast<std::size_t>(newest) + 1; i-- > 0;) {
+    if (by_age[i] > 0) return by_age[i];
+  }
+  for (const double share : by_age) {
+    if (share > 0) return share;
+  }
+  return shares.unfused;
+}
+
+}  // namespace
+
+Rates rates_of(const hardware::Device& device, const plan::Profile& profile, DType compute) {
+  const hardware::SustainedShares& shares = device.sustained;
+  if (device.memory_bandwidth_bytes_per_second <= 0) {
+    throw Error("device", "has no memory bandwidth, so no time can be predicted on it",
+                "name a device, or give a device file");
+  }
+  Rates rates;
+  rates.peak_flops_per_second = peak_of(device, compute);
+  const double peak = rates.peak_flops_per_second;
+  rates.matmul_flops_per_second = peak * shares.matmul * profile.time.matmul_rate;
+  rates.score_flops_per_second = peak * shares.attention.unfused * profile.time.matmul_rate;
+  rates.attention_flops_per_second =
+      peak * attention_share(shares.attention, profile.time.attention_kernel) *
+      profile.time.attention_rate;
+  rates.attention_backward_flops_per_second =
+      rates.attention_flops_per_second * kAttentionBackwardRate;
+  rates.memory_bytes_per_second = device.memory_bandwidth_bytes_per_second * shares.memory;
+  rates.kernel_start_seconds = shares.kernel_start_seconds;
+  rates.elementwise_traffic = profile.time.elementwise_traffic;
+  rates.host_seconds_per_operation = profile.time.host_seconds_per_operation;
+  return rates;
+}
+
+double step_seconds(const StepWork& work, plan::Phase phase, const Rates& rates) {
+  const double attention = phase == plan::Phase::backward
+                               ? rates.attention_backward_flops_per_second
+                               : rates.attention_flops_per_second;
+  const double arithmetic = work.matmul_flops / rates.matmul_flops_per_second +
+                            work.score_flops / rates.score_flops_per_second +
+                            work.fused_attention_flops / attention;
+  const double memory = work.memory_bytes * (work.elementwise ? rates.elementwise_traffic : 1) /
+                        rates.memory_bytes_per_second;
+  return std::max(arithmetic, memory) + work.kernels * rates.kernel_start_seconds;
+}
+
+}  // namespace fourhold::predict

@@ -1,0 +1,93 @@
+#include "fourhold/predict/step_seconds.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cstddef>
+
+namespace fourhold::predict {
+namespace {
+
+// Traffic beside work: what of it shows, if `visible` of the smaller does.
+double beside(double traffic, double work, double visible) {
+  return std::max(0.0, traffic - work) + visible * std::min(traffic, work);
+}
+
+double beyond(double traffic, double hidden) { return std::max(0.0, traffic - hidden); }
+
+ShownTraffic shown_of(const StepSecondsInput& input, std::size_t stage) {
+  const StateTraffic& traffic = (*input.traffic)[stage];
+  double forward = 0;
+  double backward = 0;
+  for (std::size_t i = stage; i < input.chunks.size(); i += input.traffic->size()) {
+    forward += input.chunks[i].forward;
+    backward += input.chunks[i].backward;
+  }
+  ShownTraffic shown;
+  const double hidden = input.data_overlap * backward;
+  if (traffic.gather_forward > 0) {
+    shown.forward_data = beside(traffic.gather_forward, forward, input.gathered_visible);
+    shown.backward_data =
+        beside(traffic.gather_backward + traffic.reduce, backward, input.gathered_visible);
+    shown.step_data = beyond(traffic.per_step, hidden);
+  } else {
+    shown.backward_data = beyond(traffic.reduce, hidden);
+    // The last reduction and what follows it share the last backward.
+    shown.step_data = beyond(traffic.reduce + traffic.per_step, hidden) - shown.backward_data;
+  }
+  shown.step_data += traffic.replicas;
+  shown.forward_offload = beyond(traffic.offload_forward, forward);
+  shown.backward_offload = beyond(traffic.offload_backward, backward);
+  return shown;
+}
+
+// What shows of a stage's traffic is spread evenly over its chunks.
+void fill_pipeline(const StepSecondsInput& input, const std::vector<ShownTraffic>& shown,
+                   PipelineInput& pipeline) {
+  pipeline.schedule = input.schedule;
+  pipeline.pp = input.pp;
+  pipeline.vpp = input.vpp;
+  pipeline.micro_batches = input.micro_batches;
+  pipeline.chunks.resize(input.chunks.size());
+  const double per_chunk = 1.0 / static_cast<double>(input.vpp);
+  const double send = input.pp > 1 ? input.send_seconds : 0;
+  for (std::size_t i = 0; i < input.chunks.size(); ++i) {
+    const std::size_t stage = i % shown.size();
+    const ShownTraffic& own = shown[stage];
+    const double accumulate = (*input.traffic)[stage].accumulate;
+    pipeline.chunks[i] = {
+        input.chunks[i].forward + send + (own.forward_data + own.forward_offload) * per_chunk,
+        input.chunks[i].backward + send +
+            (own.backward_data + own.backward_offload + accumulate) * per_chunk};
+  }
+}
+
+}  // namespace
+
+double StepClock::seconds(const StepSecondsInput& input, PipelineMethod method) {
+  const std::vector<StateTraffic>& traffic = *input.traffic;
+  assert(input.chunks.size() == static_cast<std::size_t>(input.pp * input.vpp) &&
+         traffic.size() == static_cast<std::size_t>(input.pp) &&
+         "a time for each virtual stage, traffic for each stage");
+  shown_.clear();
+  for (std::size_t stage = 0; stage < traffic.size(); ++stage) {
+    shown_.push_back(shown_of(input, stage));
+  }
+  fill_pipeline(input, shown_, pipeline_);
+  if (method == PipelineMethod::replayed) {
+    stage_ends_ = replay(pipeline_);
+  } else {
+    stage_end_bounds(pipeline_, stage_ends_);
+  }
+  ends_ = {};
+  for (std::size_t stage = 0; stage < traffic.size(); ++stage) {
+    ends_.pipeline = std::max(ends_.pipeline, stage_ends_[stage]);
+    ends_.reduced = std::max(ends_.reduced, stage_ends_[stage] + shown_[stage].step_data);
+    ends_.optimizer = std::max(ends_.optimizer, traffic[stage].optimizer);
+    ends_.updated =
+        std::max(ends_.updated, traffic[stage].optimizer + traffic[stage].offload_per_step);
+    ends_.tied = std::max(ends_.tied, traffic[stage].tied);
+  }
+  return ends_.reduced + ends_.tied + ends_.updated + input.host_seconds;
+}
+
+}  // namespace fourhold::predict

@@ -1,0 +1,64 @@
+#include "fourhold/predict/step_time.h"
+
+#include <cstddef>
+
+namespace fourhold::predict {
+namespace {
+
+StepSecondsInput seconds_input(const StepTimeInput& input) {
+  StepSecondsInput seconds{.schedule = input.schedule,
+                           .pp = input.pp,
+                           .vpp = input.vpp,
+                           .micro_batches = input.micro_batches,
+                           .traffic = &input.traffic,
+                           .send_seconds = input.send_seconds,
+                           .data_overlap = input.data_overlap,
+                           .gathered_visible = input.gathered_visible,
+                           .host_seconds = input.host_seconds};
+  seconds.chunks.reserve(input.chunks.size());
+  for (const ChunkTime& chunk : input.chunks) {
+    seconds.chunks.push_back({chunk.forward.total(), chunk.backward.total()});
+  }
+  return seconds;
+}
+
+// The mean stage's work over all micro-batches, by part.
+PartSeconds work_parts(const StepTimeInput& input, const std::vector<ShownTraffic>& shown) {
+  PartSeconds parts;
+  const double times = static_cast<double>(input.micro_batches) / static_cast<double>(input.pp);
+  for (const ChunkTime& chunk : input.chunks) {
+    add_parts(parts, chunk.forward, times);
+    add_parts(parts, chunk.backward, times);
+  }
+  for (std::size_t stage = 0; stage < shown.size(); ++stage) {
+    const ShownTraffic& own = shown[stage];
+    parts.compute += times * input.traffic[stage].accumulate;
+    parts.data_parallel += times * (own.forward_data + own.backward_data);
+    parts.offload += times * (own.forward_offload + own.backward_offload);
+  }
+  if (input.pp > 1) {
+    parts.pipeline_transfer +=
+        2 * input.send_seconds * static_cast<double>(input.micro_batches * input.vpp);
+  }
+  return parts;
+}
+
+}  // namespace
+
+StepTime step_time(const StepTimeInput& input, PipelineMethod method) {
+  StepClock clock;
+  StepTime step;
+  step.seconds = clock.seconds(seconds_input(input), method);
+  step.parts = work_parts(input, clock.shown());
+  const StepClock::Ends& ends = clock.ends();
+  step.parts.data_parallel += ends.reduced - ends.pipeline;
+  step.parts.pipeline_transfer += ends.tied;
+  step.parts.optimizer += ends.optimizer;
+  step.parts.offload += ends.updated - ends.optimizer;
+  step.parts.host += input.host_seconds;
+  // Exactly 0 where there is one stage, whatever the sums round to.
+  if (input.pp > 1) step.parts.pipeline_bubble = step.seconds - step.parts.total();
+  return step;
+}
+
+}  // namespace fourhold::predict

@@ -1,0 +1,86 @@
+#include "fourhold/predict/rates.h"
+
+#include <gtest/gtest.h>
+
+#include "fourhold/base/error.h"
+#include "fourhold/hardware/catalogue.h"
+
+namespace fourhold::predict {
+namespace {
+
+hardware::Device device(const std::string& name) { return hardware::load_device(name).device; }
+
+plan::Profile profile_with(plan::AttentionKernel kernel) {
+  plan::Profile profile = plan::load_profile("standard");
+  profile.time.attention_kernel = kernel;
+  return profile;
+}
+
+double attention_share(const std::string& name, plan::AttentionKernel kernel) {
+  const Rates rates = rates_of(device(name), profile_with(kernel), DType::bf16);
+  return rates.attention_flops_per_second / rates.peak_flops_per_second;
+}
+
+TEST(Rates, AreSharesOfTheDensePeak) {
+  const Rates rates = rates_of(device("a100-sxm-80gb"), plan::load_profile("standard"), DType::bf16);
+  EXPECT_DOUBLE_EQ(rates.peak_flops_per_second, 312e12);
+  EXPECT_DOUBLE_EQ(rates.matmul_flops_per_second, 312e12 * 0.762);
+  EXPECT_DOUBLE_EQ(rates.memory_bytes_per_second, 2039e9 * 0.907);
+}
+
+TEST(Rates, AttentionIsTheNewestKernelThatBothKnow) {
+  using plan::AttentionKernel;
+  EXPECT_NEAR(attention_share("a100-sxm-80gb", AttentionKernel::flash_1), 0.332, 1e-9);
+  EXPECT_NEAR(attention_share("a100-sxm-80gb", AttentionKernel::flash_2), 0.529, 1e-9);
+  EXPECT_NEAR(attention_share("a100-sxm-80gb", AttentionKernel::flash_3), 0.529, 1e-9);
+  EXPECT_NEAR(attention_share("h100-sxm-80gb", AttentionKernel::flash_3), 0.62, 1e-9);
+  EXPECT_NEAR(attention_share("h100-sxm-80gb", AttentionKernel::flash_1), 0.2, 1e-9);
+}
+
+TEST(Rates, ADeviceWithoutBf16TrainsInFp16) {
+  const Rates rates = rates_of(device("v100-sxm-32gb"), plan::load_profile("standard"), DType::bf16);
+  EXPECT_DOUBLE_EQ(rates.peak_flops_per_second, 125e12);
+}
+
+TEST(Rates, WhatIsNotKnownIsRefused) {
+  const auto where = [](const hardware::Device& of, DType dtype) {
+    try {
+      (void)rates_of(of, plan::load_profile("standard"), dtype);
+    } catch (const Error& error) {
+      return error.where();
+    }
+    return std::string("accepted");
+  };
+  EXPECT_EQ(where(hardware::memory_only_device(Bytes(1000)), DType::bf16), "device");
+  EXPECT_EQ(where(device("tpu-v4"), DType::fp32), "peak_flops");
+}
+
+TEST(Rates, AStepIsItsSlowerRooflineAndTheStartOfItsKernels) {
+  Rates rates;
+  rates.matmul_flops_per_second = 10;
+  rates.score_flops_per_second = 5;
+  rates.attention_flops_per_second = 4;
+  rates.attention_backward_flops_per_second = 2;
+  rates.memory_bytes_per_second = 8;
+  rates.kernel_start_seconds = 0.5;
+  rates.elementwise_traffic = 1.5;
+  StepWork product;
+  product.matmul_flops = 100;
+  product.memory_bytes = 40;
+  product.kernels = 1;
+  EXPECT_EQ(step_seconds(product, plan::Phase::forward, rates), 10.5);  // 100 / 10 > 40 / 8
+  product.memory_bytes = 160;
+  EXPECT_EQ(step_seconds(product, plan::Phase::forward, rates), 20.5);  // 160 / 8
+  StepWork norm;
+  norm.elementwise = true;
+  norm.memory_bytes = 16;
+  EXPECT_EQ(step_seconds(norm, plan::Phase::forward, rates), 3);  // 1.5 x 16 / 8
+  StepWork attention;
+  attention.fused_attention_flops = 8;
+  EXPECT_EQ(step_seconds(attention, plan::Phase::forward, rates), 2);
+  EXPECT_EQ(step_seconds(attention, plan::Phase::recompute, rates), 2);
+  EXPECT_EQ(step_seconds(attention, plan::Phase::backward, rates), 4);
+}
+
+}  // namespace
+}  // namespace fourhold::predict
