@@ -56,6 +56,18 @@ class Search {
     return result;
   }
 
+  std::vector<ScoredCandidate> score_all() {
+    score_splits();
+    std::vector<ScoredCandidate> all;
+    all.reserve(scored_.size());
+    const std::vector<Storage> storages = storages_of(space_);
+    for (const Scored& scored : scored_) {
+      all.push_back({candidate(groups_[scored.group], storages[scored.storage]), scored.live_peak,
+                     scored.seconds});
+    }
+    return all;
+  }
+
  private:
   [[nodiscard]] BlockClock clock() const {
     return [this](const plan::ProgramBlocks& blocks, const plan::Plan& plan) {
@@ -99,8 +111,9 @@ class Search {
     scorer.select(group);
     FittingGroup fitting{.split = splits_.size() - 1, .group = group};
     for (std::size_t i = 0; i < scorer.storages().size(); ++i) {
-      if (const auto miss = limits_.miss(scorer.bytes(i))) {
-        rejections_.add_miss(*miss, [&] { return candidate(fitting, scorer, i); });
+      const PlanBytes bytes = scorer.bytes(i);
+      if (const auto miss = limits_.miss(bytes)) {
+        rejections_.add_miss(*miss, [&] { return candidate(fitting, scorer.storages()[i]); });
       } else {
         fitting.fits |= 1U << i;
       }
@@ -109,7 +122,7 @@ class Search {
         const double seconds = scorer.seconds(i, PipelineMethod::scored);
         if ((fitting.fits >> i & 1U) != 0) {
           ++counts_.evaluated;
-          scored_.push_back({seconds, groups_.size(), i});
+          scored_.push_back({seconds, bytes.live_peak, groups_.size(), i});
         }
       }
     }
@@ -118,14 +131,13 @@ class Search {
     groups_.push_back(fitting);
   }
 
-  [[nodiscard]] Candidate candidate(const FittingGroup& group, const SplitScorer& scorer,
-                                    std::size_t storage) const {
+  [[nodiscard]] Candidate candidate(const FittingGroup& group, const Storage& storage) const {
     return {.outer = splits_[group.split],
             .vpp = group.group.vpp,
-            .zero = scorer.storages()[storage].zero,
+            .zero = storage.zero,
             .micro_batch = group.group.micro_batch,
             .recompute = group.group.recompute,
-            .offload = scorer.storages()[storage].offload};
+            .offload = storage.offload};
   }
 
   // The fastest first, until no bound is below the last of the best.
@@ -167,7 +179,7 @@ class Search {
     SplitScorer& scorer = selected(group);
     const double seconds = scorer.seconds(storage, PipelineMethod::replayed);
     ++counts_.replayed;
-    const Candidate found = candidate(group, scorer, storage);
+    const Candidate found = candidate(group, scorer.storages()[storage]);
     if (!best_.would_take(seconds, found)) return;
     best_.add(seconds, found);
   }
@@ -194,6 +206,7 @@ class Search {
 
   struct Scored {
     double seconds = 0;
+    std::int64_t live_peak = 0;
     std::size_t group = 0;
     std::size_t storage = 0;
   };
@@ -214,5 +227,11 @@ class Search {
 }  // namespace
 
 SearchResult find_plans(const SearchRequest& request) { return Search(request).run(); }
+
+std::vector<ScoredCandidate> score_all(const SearchRequest& request) {
+  SearchRequest unbounded = request;
+  unbounded.bounds = Bounds::off;
+  return Search(unbounded).score_all();
+}
 
 }  // namespace fourhold::search

@@ -55,8 +55,18 @@ struct SearchResult {
   SearchCounts counts;
 };
 
+// A candidate that fits, scored: exact memory, and at most its step time.
+struct ScoredCandidate {
+  Candidate candidate;
+  std::int64_t live_peak_bytes = 0;
+  double least_seconds = 0;
+};
+
 // Throws Error for a request whose given fields no plan can have, and where the device has no rate
 // or link that a plan needs.
 [[nodiscard]] SearchResult find_plans(const SearchRequest& request);
+
+// Every candidate that fits, in no particular order.
+[[nodiscard]] std::vector<ScoredCandidate> score_all(const SearchRequest& request);
 
 }  // namespace fourhold::search

@@ -6,14 +6,21 @@
 
 namespace fourhold::search {
 
-SplitScorer::SplitScorer(Problem& problem, const OuterTuple& outer)
-    : problem_(problem), outer_(outer), recomputes_(problem.space.recomputes(outer)) {
-  for (const int zero : problem.space.zeros()) {
-    for (const plan::Offload offload : problem.space.offloads()) {
-      storages_.push_back({.zero = zero, .offload = offload});
+std::vector<Storage> storages_of(const Space& space) {
+  std::vector<Storage> storages;
+  for (const int zero : space.zeros()) {
+    for (const plan::Offload offload : space.offloads()) {
+      storages.push_back({.zero = zero, .offload = offload});
     }
   }
+  return storages;
 }
+
+SplitScorer::SplitScorer(Problem& problem, const OuterTuple& outer)
+    : problem_(problem),
+      outer_(outer),
+      storages_(storages_of(problem.space)),
+      recomputes_(problem.space.recomputes(outer)) {}
 
 SplitScorer::OfClass& SplitScorer::class_tables() {
   OfClass& tables = classes_[static_cast<std::size_t>(class_of(plan_.recompute))];

@@ -32,11 +32,13 @@ struct Group {
   std::int64_t recompute = 0;  // index into Space::recomputes
 };
 
+// Every storage of the space, in tuple order: zero, then offload.
+[[nodiscard]] std::vector<Storage> storages_of(const Space& space);
+
 class SplitScorer {
  public:
   SplitScorer(Problem& problem, const OuterTuple& outer);
 
-  // Every storage of the space, in tuple order: zero, then offload.
   [[nodiscard]] const std::vector<Storage>& storages() const { return storages_; }
   [[nodiscard]] const std::vector<plan::RecomputePolicy>& recomputes() const { return recomputes_; }
 
