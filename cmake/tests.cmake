@@ -18,7 +18,9 @@ function(fourhold_test name)
   target_compile_definitions(${name} PRIVATE
                              FOURHOLD_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   # Tests are compiled once and run once; instrumented code takes twice as long to optimise.
+  set(draws 300)  # of each property
   if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=")
+    set(draws 50)
     target_compile_options(${name} PRIVATE -O0)
   elseif(CMAKE_BUILD_TYPE STREQUAL "Release")
     target_compile_options(${name} PRIVATE -O1)
@@ -26,5 +28,6 @@ function(fourhold_test name)
   target_link_libraries(${name} PRIVATE ${ARG_LIBRARIES} GTest::gtest_main rapidcheck
                                         rapidcheck_gtest fourhold_format)
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST TEST_PREFIX "${name}: "
-                       PROPERTIES LABELS ${ARG_LABEL} TIMEOUT 300)
+                       PROPERTIES LABELS ${ARG_LABEL} TIMEOUT 300
+                       ENVIRONMENT "RC_PARAMS=max_success=${draws} max_discard_ratio=100")
 endfunction()
