@@ -26,6 +26,11 @@ const Array& Call::value(model::TensorId id) const {
   return found->second;
 }
 
+double Call::valid_tokens() const {
+  if (counted_tokens == 0) throw ProgramFault("the loss is taken before its tokens are counted");
+  return counted_tokens;
+}
+
 const Array& Call::gradient(int k) const {
   const auto found = gradients.find(k);
   if (found == gradients.end()) {

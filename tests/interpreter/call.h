@@ -30,6 +30,7 @@ class Call {
   std::int64_t rank = 0;
   std::int64_t layer = -1;
   std::int64_t micro_batch = 0;
+  double counted_tokens = 0;  // what the rank knows of valid_tokens(), 0 = nothing yet
   Door& door;
   // Filled by the rank: values and gradients the step may read, by tensor; weights by parameter.
   std::map<std::int16_t, Array> readable = {};
@@ -50,6 +51,9 @@ class Call {
   // The gradient of output k, which must flow; and whether one does.
   [[nodiscard]] const Array& gradient(int k) const;
   [[nodiscard]] bool has_gradient(int k) const { return gradients.count(k) != 0; }
+
+  // Valid tokens of the global batch. Throws ProgramFault before they are counted.
+  [[nodiscard]] double valid_tokens() const;
 
   // Parameter k of the operation: its values, shapes, and whether its gradient is wanted. A weight
   // is asked for with the size the mathematics needs; throws ProgramFault when it has another.

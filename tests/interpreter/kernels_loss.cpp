@@ -70,7 +70,7 @@ LogSoftmax log_softmax_of(const Call& call, const Array& logits, const Array& ta
 // The gradient of the logits, from the log-softmax.
 Array logits_gradient(const Call& call, const Array& log_softmax, const Array& targets) {
   const Columns columns = columns_of(call, log_softmax.width());
-  const auto valid = static_cast<double>(call.setting.batch.valid);
+  const double valid = call.valid_tokens();
   Array gradient = zeros_like(log_softmax);
   for (std::int64_t row = 0; row < gradient.rows(); ++row) {
     const auto target = static_cast<std::int64_t>(targets.data.data()[row]);
@@ -94,7 +94,7 @@ Array scalar(double value) {
 Results cross_entropy_forward(const Call& call) {
   call.check_payload(3 * call.in(0).rows(), DType::fp32);
   const LogSoftmax result = log_softmax_of(call, call.in(0), call.in(1));
-  return {{scalar(result.loss / static_cast<double>(call.setting.batch.valid)), result.values}, {}};
+  return {{scalar(result.loss / call.valid_tokens()), result.values}, {}};
 }
 
 Results cross_entropy_backward(const Call& call) {
@@ -140,7 +140,7 @@ Results chunked_loss_forward(const Call& call) {
       }
     }
   }
-  Results results{{scalar(loss / static_cast<double>(call.setting.batch.valid)), dx}, {dw, db}};
+  Results results{{scalar(loss / call.valid_tokens()), dx}, {dw, db}};
   return results;
 }
 

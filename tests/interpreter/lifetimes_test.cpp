@@ -144,6 +144,7 @@ std::vector<plan::Profile> profiles() {
   list[6].switches.loss = model::LossSaving::eager_held;
   list[7].switches.expert_scaling = model::ExpertScaling::inside_activation;
   list[7].switches.keep_permuted_rows = false;
+  list[7].switches.keep_router_logits = true;
   return list;
 }
 

@@ -141,10 +141,9 @@ TEST(Mutations, EveryRecomputedTensorIsMissed) {
 // What frameworks keep out of habit, and no gradient needs.
 bool is_habit(const Step& step, const std::string& operation, const plan::ProgramTensor& tensor) {
   const std::set<std::string> habits{
-      "cross_entropy logits",  // eager_held: the 16-bit logits stay referenced
-      "permute permuted",      // keep_permuted_rows
-      "router router_logits",  // the softmax needs its result only
-      "router expert_indices"};
+      "cross_entropy logits",   // eager_held: the 16-bit logits stay referenced
+      "permute permuted",       // keep_permuted_rows
+      "router router_logits"};  // keep_router_logits
   return step.phase == plan::Phase::backward && tensor.role == ledger::Role::value &&
          habits.count(operation + " " + std::string(model::to_string(tensor.name))) == 1;
 }
@@ -175,13 +174,14 @@ TEST(Mutations, EveryReadIsMissed) {
        {with_dropout(tiny_gpt2(1)), tiny_gemma2(2), tiny_deepseek(2, 5)}) {
     expect_every_read_is_missed(config, any_profile());
   }
-  std::vector<plan::Profile> profiles(6, any_profile());
+  std::vector<plan::Profile> profiles(7, any_profile());
   profiles[0].switches.attention = model::AttentionSaving::unfused;
   profiles[1].switches.attention = model::AttentionSaving::unfused_wide;
   profiles[2].switches.norm = model::NormSaving::wide;
   profiles[3].switches.activation = model::ActivationSaving::unfused;
   profiles[4].switches.loss = model::LossSaving::eager_held;
   profiles[5].switches.expert_scaling = model::ExpertScaling::inside_activation;
+  profiles[6].switches.keep_router_logits = true;
   for (const plan::Profile& profile : profiles) {
     expect_every_read_is_missed(with_dropout(tiny_gpt_oss(2)), profile);
   }

@@ -242,7 +242,7 @@ void ParameterState::gradient_norm() {
   }
   const Group world = plan::group_of(setting_.plan, Axis::world, rank_, 1);
   double total = 0;
-  for (const Payload& payload : door_.meet(world, "gradient norm", {as_array({sum})})) {
+  for (const Payload& payload : door_.meet(world, "gradient_norm", {as_array({sum})})) {
     total += payload[0].data[0];
   }
   norm_ = std::sqrt(total);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "fourhold/plan/step_scalars.h"
 #include "tests/interpreter/fault.h"
 
 namespace fourhold::interpreter {
@@ -14,16 +15,36 @@ using plan::Phase;
 using plan::StepInstance;
 using plan::Work;
 
-constexpr std::array<std::string_view, 17> kWorkNames{
-    "load_ids",         "load_targets",     "receive_activation", "send_activation",
-    "receive_gradient", "send_gradient",    "gather_weights",     "release_weights",
-    "compute",          "reduce_gradients", "end_micro_batch",    "sum_replicas",
-    "sum_tied",         "reduce_all",       "gradient_norm",      "clip",
-    "optimize"};
+constexpr std::array<std::string_view, 23> kWorkNames{"count_tokens",     "load_ids",
+                                                      "load_targets",     "receive_activation",
+                                                      "send_activation",  "receive_gradient",
+                                                      "send_gradient",    "gather_weights",
+                                                      "release_weights",  "compute",
+                                                      "reduce_gradients", "end_micro_batch",
+                                                      "reduce_loss",      "sum_replicas",
+                                                      "sum_tied",         "reduce_all",
+                                                      "gradient_norm",    "clip",
+                                                      "optimize",         "gather_updated",
+                                                      "fill_weight",      "zero_state",
+                                                      "write_state"};
 
 std::string name_of(Work work) {
-  const auto index = static_cast<std::size_t>(work);
-  return index < kWorkNames.size() ? std::string(kWorkNames[index]) : "gather_updated";
+  return std::string(kWorkNames.at(static_cast<std::size_t>(work)));
+}
+
+// Over the ranks and with the payload that the step states.
+double sum_of_scalar(Door& door, const Setting& setting, std::int64_t rank, Work work, double own) {
+  const auto scalar = std::find_if(
+      plan::kStepScalars.begin(), plan::kStepScalars.end(),
+      [work](const plan::StepScalar& candidate) { return candidate.summed_by == work; });
+  Array payload(Dims{1});
+  payload.data = {own};
+  double sum = 0;
+  const Group group = plan::group_of(setting.plan, scalar->axis, rank, 1);
+  for (const Payload& each : door.meet(group, std::string(scalar->name), {payload})) {
+    sum += each[0].data[0];
+  }
+  return sum;
 }
 
 bool begins(const std::vector<plan::Step>& list, const plan::Step& step) {
@@ -99,6 +120,10 @@ std::string Rank::where() const {
 void Rank::perform(const StepInstance& at) {
   const BlockInstance block{at.block, at.layer};
   switch (at.work) {
+    case Work::count_tokens:
+      return count_tokens();
+    case Work::reduce_loss:
+      return reduce_loss();
     case Work::load_ids:
       return load(at, model::TensorName::token_ids);
     case Work::load_targets:
@@ -133,7 +158,30 @@ void Rank::perform(const StepInstance& at) {
       return parameters_.optimize(block);
     case Work::gather_updated:
       return parameters_.gather_updated(block);
+    case Work::fill_weight:
+    case Work::zero_state:
+    case Work::write_state:
+      throw ProgramFault("belongs to another program");
   }
+}
+
+// The rank's own targets of all micro-batches, and then the sum.
+void Rank::count_tokens() {
+  double own = 0;
+  for (std::int64_t i = 0; i < setting_.plan.grad_accum; ++i) {
+    for (const TokenPlace& place : token_places(
+             setting_.plan, plan::coordinates(setting_.plan, rank_), i, model::Region::inner)) {
+      const auto& row = setting_.batch.targets[static_cast<std::size_t>(place.sequence)];
+      if (row[static_cast<std::size_t>(place.position)] >= 0) ++own;
+    }
+  }
+  valid_tokens_ = sum_of_scalar(door_, setting_, rank_, Work::count_tokens, own);
+}
+
+// Ranks of one tp group have computed the same loss: the first brings it.
+void Rank::reduce_loss() {
+  const bool first = plan::coordinates(setting_.plan, rank_).tp == 0;
+  loss_ = sum_of_scalar(door_, setting_, rank_, Work::reduce_loss, first ? own_loss_ : 0);
 }
 
 void Rank::compute(const StepInstance& at) {
@@ -159,7 +207,7 @@ void Rank::compute(const StepInstance& at) {
 Call Rank::call_for(const StepInstance& at, const BlockStore& values) {
   const Position here = position(at);
   const plan::Step& step = *at.step;
-  Call call{setting_, block(here), step, rank_, at.layer, at.micro_batch, door_};
+  Call call{setting_, block(here), step, rank_, at.layer, at.micro_batch, valid_tokens_, door_};
   for (const plan::Access& access : step.accesses) {
     if (access.mode != AccessMode::read) continue;
     const plan::ProgramTensor& tensor =
@@ -278,7 +326,7 @@ void Rank::leave_forward(const Position& at) {
   const Array output = store(at).read(block(at).output);
   store(at).drop_unkept();
   if (block(at).sharded.operations.block == model::Block::head) {
-    loss_ += output.data[0];
+    own_loss_ += output.data[0];
   } else if (at.index + 1 < lists_[at.chunk].size()) {
     enter_forward({at.chunk, at.index + 1, at.micro_batch}, output);
   } else {

@@ -32,6 +32,8 @@ class Rank {
 
   // Throws ProgramFault when activations, gathered weights or unreduced gradients are left over.
   void check_at_rest() const;
+  // Of this rank's own tokens; and after reduce_loss, of all ranks'.
+  [[nodiscard]] double own_loss() const { return own_loss_; }
   [[nodiscard]] double loss() const { return loss_; }
   [[nodiscard]] const ParameterState& parameters() const { return parameters_; }
 
@@ -51,6 +53,8 @@ class Rank {
   void store_backward(const Call& call, const Results& results, BlockStore& store);
   void add_parameter_gradients(const plan::StepInstance& at, const Call& call,
                                const Results& results);
+  void count_tokens();
+  void reduce_loss();
   void load(const plan::StepInstance& at, model::TensorName name);
   void send(const plan::StepInstance& at);
   void receive(const plan::StepInstance& at);
@@ -90,6 +94,8 @@ class Rank {
   std::map<InstanceKey, BlockStore> stores_;
   std::map<std::tuple<plan::Direction, std::size_t, std::int32_t>, Array> leaving_;  // by chunk
   std::size_t cursor_ = 0;
+  double valid_tokens_ = 0;  // of the global batch; 0 before they are counted
+  double own_loss_ = 0;
   double loss_ = 0;
 };
 

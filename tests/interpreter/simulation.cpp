@@ -116,12 +116,12 @@ Outcome Simulation::run(const ParameterValues& values, plan::ProgramKind kind) c
   }
   for (std::int64_t i = 0; i < plan_.devices(); ++i) {
     const Rank& rank = *ranks[static_cast<std::size_t>(i)];
-    // Ranks of one tp group compute the same loss: it counts once.
     const std::int64_t tp = plan::coordinates(plan_, i).tp;
-    if (tp == 0) outcome.loss += rank.loss();
-    if (rank.loss() != ranks[static_cast<std::size_t>(i - tp)]->loss()) {
+    if (rank.own_loss() != ranks[static_cast<std::size_t>(i - tp)]->own_loss()) {
       throw ProgramFault("ranks of one tp group have different losses");
     }
+    outcome.loss = rank.loss();
+    if (rank.loss() != ranks[0]->loss()) throw ProgramFault("ranks log different losses");
     if (kind == plan::ProgramKind::evaluate) continue;
     rank.check_at_rest();
     for (const auto& piece : rank.parameters().gradients()) gradients.add(piece);

@@ -32,8 +32,8 @@ inline constexpr int kRoleCount = 11;
   return texts[static_cast<std::size_t>(role)];
 }
 
-// Texts are views of names that outlive the ledger (tables of names, or the ledger's own pool), so
-// a key is cheap to copy and nothing is spelled until it is printed.
+// Texts are views of names that outlive the ledger (tables of names, or the pool that a ledger
+// shares with its copies), so a key is cheap to copy and nothing is spelled until it is printed.
 struct Key {
   static constexpr std::int32_t kNone = -1;
 

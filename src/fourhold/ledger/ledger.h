@@ -11,6 +11,7 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -47,12 +48,17 @@ struct Entry {
 
 using CategoryBytes = std::array<Bytes, kCategoryCount>;
 
+// Texts of keys that were read from a file; a deque, so that none moves.
+using KeyPool = std::deque<std::string>;
+
 struct Ledger {
   std::vector<Entry> entries;
-  Bytes live_peak_bytes;         // most bytes alive at one step, device entries
-  Bytes reserved_bytes;          // size of the arena a placement needs; 0 = not placed
-  std::string peak_step;         // where the peak is, in words
-  std::deque<std::string> pool;  // owns texts of keys that were read from a file
+  Bytes live_peak_bytes;  // most bytes alive at one step, device entries
+  Bytes reserved_bytes;   // size of the arena a placement needs; 0 = not placed
+  std::string peak_step;  // where the peak is, in words
+  // What the keys are views of when they were read; shared, so that copies stay whole without the
+  // original. Null when every name is a table's.
+  std::shared_ptr<const KeyPool> pool;
 
   // Device bytes alive at the peak, by category: their sum is live_peak_bytes.
   [[nodiscard]] CategoryBytes at_peak_by_category() const;

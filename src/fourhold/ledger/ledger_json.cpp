@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -68,7 +69,7 @@ Dims required_shape(FieldReader& fields) {
   return shape;
 }
 
-Key required_key(FieldReader& fields, std::deque<std::string>& pool) {
+Key required_key(FieldReader& fields, KeyPool& pool) {
   pool.push_back(fields.required_string("key"));
   try {
     return parse_key(pool.back());
@@ -77,8 +78,7 @@ Key required_key(FieldReader& fields, std::deque<std::string>& pool) {
   }
 }
 
-Entry entry_from_json(const json::Value& value, const std::string& path,
-                      std::deque<std::string>& pool) {
+Entry entry_from_json(const json::Value& value, const std::string& path, KeyPool& pool) {
   FieldReader fields(value, path);
   Entry entry;
   entry.key = required_key(fields, pool);
@@ -115,10 +115,12 @@ Ledger read(const json::Value& value) {
                 fmt::format("at most {} are read: write the compact form", kMaxEntries));
   }
   ledger.entries.reserve(entries->size());
+  const auto pool = std::make_shared<KeyPool>();
+  ledger.pool = pool;
   Bytes all;  // every later total is at most this, so none can leave 64 bits
   for (std::size_t i = 0; i < entries->size(); ++i) {
     const std::string path = fmt::format("entries[{}]", i);
-    ledger.entries.push_back(entry_from_json((*entries)[i], path, ledger.pool));
+    ledger.entries.push_back(entry_from_json((*entries)[i], path, *pool));
     try {
       all += ledger.entries.back().bytes * ledger.entries.back().copies;
     } catch (const Error& fault) {

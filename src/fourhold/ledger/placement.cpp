@@ -160,6 +160,41 @@ Stack best_stack(const std::vector<Block>& blocks) {
   return best;
 }
 
+struct Arrangement {
+  std::vector<std::int64_t> offsets;
+  Bytes arena_bytes;
+};
+
+Arrangement arrange(const std::vector<Entry>& entries, const PlacementOptions& options) {
+  const Problem problem = problem_of(entries, options);
+  const std::int64_t lead = lead_bytes(options);
+
+  Arrangement made;
+  made.offsets.assign(entries.size(), Placement::kNotPlaced);
+  // What takes no room may lie anywhere.
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    if (entries[i].place == options.place) made.offsets[i] = 0;
+  }
+  std::int64_t bottom = 0;
+  for (std::size_t i = 0; i < problem.always.size(); ++i) {
+    made.offsets[problem.always[i]] = bottom + lead;
+    bottom += problem.always_bytes[i];
+  }
+  if (!problem.blocks.empty()) {
+    const Stack stack = best_stack(problem.blocks);
+    for (std::size_t i = 0; i < problem.sometimes.size(); ++i) {
+      made.offsets[problem.sometimes[i]] = bottom + stack.offsets[i] + lead;
+    }
+  }
+  // Rounding behind the highest entry is not needed.
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    if (made.offsets[i] == Placement::kNotPlaced) continue;
+    const Bytes end(made.offsets[i] + entries[i].bytes.count() + options.guard_bytes);
+    made.arena_bytes = std::max(made.arena_bytes, end);
+  }
+  return made;
+}
+
 }  // namespace
 
 void require_valid(const PlacementOptions& options) {
@@ -177,33 +212,14 @@ void require_valid(const PlacementOptions& options) {
 Placement place(const std::vector<Entry>& entries, const PlacementOptions& options) {
   require_expanded(entries);
   require_valid(options);
-  const Problem problem = problem_of(entries, options);
-  const std::int64_t lead = lead_bytes(options);
-
-  Placement placement;
-  placement.offsets.assign(entries.size(), Placement::kNotPlaced);
-  // What takes no room may lie anywhere.
-  for (std::size_t i = 0; i < entries.size(); ++i) {
-    if (entries[i].place == options.place) placement.offsets[i] = 0;
+  Arrangement made = arrange(entries, options);
+  Bytes reserved = made.arena_bytes;
+  if (options.guard_bytes > 0) {
+    PlacementOptions unguarded = options;
+    unguarded.guard_bytes = 0;
+    reserved = arrange(entries, unguarded).arena_bytes;
   }
-  std::int64_t bottom = 0;
-  for (std::size_t i = 0; i < problem.always.size(); ++i) {
-    placement.offsets[problem.always[i]] = bottom + lead;
-    bottom += problem.always_bytes[i];
-  }
-  if (!problem.blocks.empty()) {
-    const Stack stack = best_stack(problem.blocks);
-    for (std::size_t i = 0; i < problem.sometimes.size(); ++i) {
-      placement.offsets[problem.sometimes[i]] = bottom + stack.offsets[i] + lead;
-    }
-  }
-  // Rounding behind the highest entry is not needed.
-  for (std::size_t i = 0; i < entries.size(); ++i) {
-    if (placement.offsets[i] == Placement::kNotPlaced) continue;
-    const Bytes end(placement.offsets[i] + entries[i].bytes.count() + options.guard_bytes);
-    placement.reserved_bytes = std::max(placement.reserved_bytes, end);
-  }
-  return placement;
+  return {std::move(made.offsets), made.arena_bytes, reserved};
 }
 
 }  // namespace fourhold::ledger

@@ -30,11 +30,16 @@ struct Placement {
   static constexpr std::int64_t kNotPlaced = -1;  // the entry lies elsewhere
 
   std::vector<std::int64_t> offsets;  // of the entry's own bytes, by index of the entry
-  Bytes reserved_bytes;               // size of the arena, guards included
+  Bytes arena_bytes;                  // what these offsets need, guards included
+  // What the same entries need with a guard size of 0: the figure of a ledger, whatever guards the
+  // run at hand has. Guards move entries to other places, so it is not arena_bytes minus guards; a
+  // run with guards is held to arena_bytes, and to reserved_bytes only one without.
+  Bytes reserved_bytes;
 };
 
-// Places the entries of an expanded ledger. Entries alive throughout lie at the bottom, in their
-// order. Error when the ledger is not expanded, an option is invalid, or the sizes leave int64.
+// Places the entries of an expanded ledger; twice where there are guards. Entries alive throughout
+// lie at the bottom, in their order. Error when the ledger is not expanded, an option is invalid,
+// or the sizes leave int64.
 [[nodiscard]] Placement place(const std::vector<Entry>& entries,
                               const PlacementOptions& options = {});
 

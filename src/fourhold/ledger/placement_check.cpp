@@ -29,7 +29,7 @@ std::optional<PlacementFault> fault_of_one(const std::vector<Entry>& entries,
                                            const PlacementOptions& options, std::size_t i) {
   const std::int64_t offset = placement.offsets[i];
   // Compared by differences: sums with an offset from elsewhere could overflow.
-  const std::int64_t room = placement.reserved_bytes.count() - options.guard_bytes;
+  const std::int64_t room = placement.arena_bytes.count() - options.guard_bytes;
   if (offset < options.guard_bytes || offset > room || entries[i].bytes.count() > room - offset) {
     return PlacementFault{Kind::outside, i, i};
   }

@@ -112,7 +112,9 @@ Routing route(BlockBuilder& build, const FeedForward& feed_forward, TensorId x) 
   if (const std::int16_t bias = build.parameter(TensorName::correction_bias); bias >= 0) {
     op.parameters = {bias};
   }
-  op.saved = {logits, probabilities, indices};
+  // The softmax's backward reads its result alone; what is chosen is permute's to keep.
+  op.saved = {probabilities};
+  if (build.switches().keep_router_logits) op.saved.push_back(logits);
   return {probabilities, indices};
 }
 

@@ -50,6 +50,8 @@ struct Switches {
   LossSaving loss = LossSaving::wide;
   ExpertScaling expert_scaling = ExpertScaling::after_experts;
   bool keep_permuted_rows = true;  // experts: rows before the exchange are kept beside those after
+  bool keep_router_logits =
+      false;  // experts: 4 T E bytes that the softmax's backward does not read
   DropoutMasks dropout = DropoutMasks::from_config;
   double routed_imbalance = 1.0;  // rows of the fullest rank / mean rows
   std::int64_t loss_chunk = 0;    // tokens per chunk of head and loss, 0 = whole

@@ -16,6 +16,24 @@ class Expansion {
   }
 
   void run() {
+    switch (program_.kind) {
+      case ProgramKind::train_step:
+      case ProgramKind::evaluate:
+        return micro_batches();
+      case ProgramKind::start:
+        // Moments come after all weights: the pieces in which these arrive are gone by then.
+        for_each_parameter(Work::fill_weight, Parameters::all);
+        return for_each_parameter(Work::zero_state, Parameters::trained);
+      case ProgramKind::save:
+        // What is not trained stays where it was read from.
+        return for_each_parameter(Work::write_state, Parameters::trained);
+    }
+  }
+
+ private:
+  void micro_batches() {
+    const BlockInstance whole{};
+    emit(Work::count_tokens, {Direction::forward, StepInstance::kNone, StepInstance::kNone}, whole);
     for (std::size_t i = 0; i < program_.slots.size(); ++i) {
       const Slot& slot = program_.slots[i];
       if (slot.direction == Direction::forward) {
@@ -24,10 +42,10 @@ class Expansion {
         backward(slot);
       }
     }
-    if (has_backward()) finish();
+    emit(Work::reduce_loss, kOnce, whole);
+    if (program_.kind == ProgramKind::train_step) finish();
   }
 
- private:
   [[nodiscard]] const ProgramBlock& block(std::int16_t index) const {
     return blocks_.blocks[static_cast<std::size_t>(index)];
   }
@@ -36,10 +54,6 @@ class Expansion {
   }
   [[nodiscard]] const Chunk& chunk(const Slot& slot) const {
     return program_.chunks[static_cast<std::size_t>(slot.chunk)];
-  }
-  [[nodiscard]] bool has_backward() const {
-    return std::any_of(program_.slots.begin(), program_.slots.end(),
-                       [](const Slot& slot) { return slot.direction == Direction::backward; });
   }
   // The head's backward begins where its forward ends: its gathered weights stay.
   [[nodiscard]] bool backward_follows(std::size_t index) const {
@@ -106,21 +120,45 @@ class Expansion {
   }
 
   void finish() {
-    const Slot once{Direction::backward, StepInstance::kNone, StepInstance::kNone};
     const auto for_each_block = [&](Work work) {
       for (const std::vector<BlockInstance>& list : instances_) {
-        for (const BlockInstance& at : list) emit(work, once, at);
+        for (const BlockInstance& at : list) emit(work, kOnce, at);
       }
     };
     for_each_block(Work::sum_replicas);
     for_each_block(Work::sum_tied);
     if (!program_.motion.reduces_each_block) for_each_block(Work::reduce_all);
     const BlockInstance whole{};
-    emit(Work::gradient_norm, once, whole);
-    emit(Work::clip, once, whole);
+    emit(Work::gradient_norm, kOnce, whole);
+    emit(Work::clip, kOnce, whole);
     for_each_block(Work::optimize);
     if (program_.plan.zero == 1 || program_.plan.zero == 2) for_each_block(Work::gather_updated);
   }
+
+  enum class Parameters : std::uint8_t { all, trained };
+
+  // A tied head beside its embedding has no table of its own, but it makes the table's gradient.
+  void for_each_parameter(Work work, Parameters which) {
+    const bool beside_embedding = std::any_of(program_.chunks.begin(), program_.chunks.end(),
+                                              [](const Chunk& chunk) { return chunk.embedding; });
+    for (const std::vector<BlockInstance>& list : instances_) {
+      for (const BlockInstance& at : list) {
+        const std::vector<LocalParameter>& parameters = block(at.block).sharded.parameters;
+        for (std::size_t p = 0; p < parameters.size(); ++p) {
+          const model::BlockParameter& use = parameters[p].use;
+          if (use.of_embedding && beside_embedding && work != Work::zero_state) continue;
+          if (which == Parameters::trained && !use.trainable) continue;
+          visit_({.work = work,
+                  .direction = Direction::forward,
+                  .block = at.block,
+                  .layer = at.layer,
+                  .parameter = static_cast<std::int16_t>(p)});
+        }
+      }
+    }
+  }
+
+  static constexpr Slot kOnce{Direction::backward, StepInstance::kNone, StepInstance::kNone};
 
   const Program& program_;
   const ProgramBlocks& blocks_;

@@ -9,7 +9,8 @@
 namespace fourhold::plan {
 
 enum class Work : std::uint8_t {
-  load_ids,  // token ids of a micro-batch
+  count_tokens,  // first: valid tokens of the global batch; the sum of the losses starts at zero
+  load_ids,      // token ids of a micro-batch
   load_targets,
   receive_activation,  // the chunk's input, from the stage before
   send_activation,
@@ -20,7 +21,9 @@ enum class Work : std::uint8_t {
   compute,           // `step` of the block
   reduce_gradients,  // a block's gradient goes to its owners (ZeRO-2/3, offload)
   end_micro_batch,   // a chunk's forward or backward is over
-  // Once per step, per block instance (micro_batch is kNone):
+  // Once per step (micro_batch is kNone):
+  reduce_loss,  // after the last micro-batch: the sum over all ranks, logged with the count
+  // Of these, each but gradient_norm and clip once per block instance:
   sum_replicas,  // partial gradients of replicated parameters, over tp or kv replicas
   sum_tied,      // the embedding's gradient on the first and the last stage
   reduce_all,    // all-reduce or reduce-scatter of gradients over dp x cp (ZeRO-0/1)
@@ -28,6 +31,10 @@ enum class Work : std::uint8_t {
   clip,
   optimize,
   gather_updated,  // updated weights, from their owners to all (ZeRO-1/2)
+  // Of the programs that start and save, per `parameter` of a block instance:
+  fill_weight,  // made or read piece by piece, cast into the weight and into the master copy
+  zero_state,   // its moments, and its gradient where that lasts for the whole run
+  write_state,  // weight, master copy and moments that this rank owns, piece by piece
 };
 
 // One piece of work at one place of the run.
@@ -39,7 +46,8 @@ struct StepInstance {
   std::int32_t chunk = kNone;
   std::int32_t layer = kNone;  // global layer, kNone for embedding and head
   std::int32_t micro_batch = kNone;
-  const Step* step = nullptr;  // compute only
+  const Step* step = nullptr;   // compute only
+  std::int16_t parameter = -1;  // fill_weight, zero_state and write_state only
 };
 
 // Calls `visit` for every step in order. Pointers stay valid while `blocks` lives.

@@ -52,6 +52,7 @@ ProgramBlocks lower_blocks(const model::ModelConfig& config, const Plan& plan,
 Program lower(const model::ModelConfig& config, const ProgramBlocks& blocks, const Plan& plan,
               const Profile& profile, std::int64_t stage, ProgramKind kind) {
   Program program;
+  program.kind = kind;
   program.plan = plan;
   program.recipe = recipe_of(plan, profile);
   program.motion = motion_of(plan, program.recipe);
@@ -78,6 +79,7 @@ Program lower(const model::ModelConfig& config, const ProgramBlocks& blocks, con
     }
     first_layer += count;
   }
+  if (kind == ProgramKind::start || kind == ProgramKind::save) return program;
   program.slots = stage_slots(plan.schedule, plan.pp, stage, plan.vpp, plan.grad_accum);
   if (kind == ProgramKind::evaluate) {
     std::erase_if(program.slots,

@@ -23,12 +23,20 @@ inline constexpr std::array<std::string_view, 2> kGradientLifetimeNames{"persist
 
 // What each rank holds while the model is loaded.
 enum class Startup : std::uint8_t {
-  sharded,        // each rank makes or loads only its own part
+  start_program,  // what the program that starts a run holds (ProgramKind::start)
+  sharded,        // weights, master copies and moments of the rank's own part
   full_copy,      // a full copy in the stored dtype first
   full_fp32_copy  // a full fp32 copy first
 };
-inline constexpr std::array<std::string_view, 3> kStartupNames{"sharded", "full_copy",
-                                                               "full_fp32_copy"};
+inline constexpr std::array<std::string_view, 4> kStartupNames{"start_program", "sharded",
+                                                               "full_copy", "full_fp32_copy"};
+
+// How the bytes a run reserves follow from those it allocates.
+enum class Reservation : std::uint8_t {
+  allocator,  // a caching allocator: reserved_over_allocated times as many
+  placement   // one arena, placed ahead of the run (ledger/placement.h)
+};
+inline constexpr std::array<std::string_view, 2> kReservationNames{"allocator", "placement"};
 
 // Which fp32 words a mixed-precision run keeps (see Recipe).
 enum class WeightStorage : std::uint8_t {
@@ -98,9 +106,10 @@ struct Profile {
   bool vocabulary_multiple_times_tp = false;  // ... times tp (Megatron); else to a multiple of tp
 
   // Outside the exact ledger; zero unless a source states it.
-  std::int64_t runtime_bytes = 0;      // context and workspaces, on the device beside the allocator
+  std::int64_t runtime_bytes = 0;  // context and workspaces, on the device beside the allocator
+  Reservation reservation = Reservation::allocator;
   double reserved_over_allocated = 1;  // caching allocator; 1 = ideal
-  Startup startup = Startup::sharded;
+  Startup startup = Startup::start_program;
   std::string startup_note;
 
   ProfileTime time;

@@ -36,6 +36,8 @@ inline constexpr std::span<const std::string_view> kEnumNames<GradientLifetime>{
 template <>
 inline constexpr std::span<const std::string_view> kEnumNames<Startup>{kStartupNames};
 template <>
+inline constexpr std::span<const std::string_view> kEnumNames<Reservation>{kReservationNames};
+template <>
 inline constexpr std::span<const std::string_view> kEnumNames<WeightStorage>{kWeightStorageNames};
 template <>
 inline constexpr std::span<const std::string_view> kEnumNames<DummyWeightGradients>{
@@ -88,6 +90,8 @@ void visit_profile_fields(Visitor&& visit, Owners&... owners) {
         owners.switches.expert_scaling...);
   visit(FieldInfo{"keep_permuted_rows", "rows are kept before the expert exchange too"},
         owners.switches.keep_permuted_rows...);
+  visit(FieldInfo{"keep_router_logits", "the router's logits are kept beside its probabilities"},
+        owners.switches.keep_router_logits...);
   visit(FieldInfo{"dropout", "whether the config's dropout makes masks"},
         owners.switches.dropout...);
   visit(FieldInfo{"routed_imbalance", "rows of the fullest rank / mean rows", {}, {1, 1e3}},
@@ -107,6 +111,7 @@ void visit_profile_fields(Visitor&& visit, Owners&... owners) {
 
   visit(FieldInfo{"runtime_bytes", "device bytes beside the allocator", {0, kMaxBytes}},
         owners.runtime_bytes...);
+  visit(FieldInfo{"reservation", "what decides how much is reserved"}, owners.reservation...);
   visit(FieldInfo{"reserved_over_allocated", "what the allocator holds / what is used", {}, {1, 8}},
         owners.reserved_over_allocated...);
   visit(FieldInfo{"startup", "what a rank holds while loading"}, owners.startup...);

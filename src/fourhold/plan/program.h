@@ -85,7 +85,12 @@ struct Chunk {
   std::vector<std::int16_t> layer_blocks;  // per layer: index into ProgramBlocks::blocks
 };
 
-enum class ProgramKind : std::uint8_t { train_step, evaluate };
+enum class ProgramKind : std::uint8_t {
+  train_step,
+  evaluate,  // the forwards alone, with their loss
+  start,     // weights made or read, master copies filled, optimizer state zeroed
+  save,      // each rank writes the state it owns
+};
 
 // What weights and gradients do around a block, decided once for the plan.
 struct StateMotion {
@@ -96,12 +101,13 @@ struct StateMotion {
 [[nodiscard]] StateMotion motion_of(const Plan& plan, const Recipe& recipe);
 
 struct Program {
+  ProgramKind kind = ProgramKind::train_step;
   Plan plan;
   Recipe recipe;
   StateMotion motion;
   std::int64_t stage = 0;
   std::vector<Chunk> chunks;
-  std::vector<Slot> slots;
+  std::vector<Slot> slots;  // empty where no micro-batch runs: start and save
 };
 
 // Lowers one block: forward steps, and backward steps derived from them in reverse.

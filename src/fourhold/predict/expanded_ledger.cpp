@@ -1,6 +1,7 @@
 #include "fourhold/predict/expanded_ledger.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -8,6 +9,8 @@
 #include "fourhold/ledger/timeline.h"
 #include "fourhold/plan/expand.h"
 #include "fourhold/predict/entry_names.h"
+#include "fourhold/predict/expanded_entries.h"
+#include "fourhold/predict/recent_map.h"
 #include "fourhold/predict/stage_model.h"
 
 namespace fourhold::predict {
@@ -20,7 +23,7 @@ using plan::Direction;
 using plan::StepInstance;
 using plan::Work;
 
-constexpr std::int32_t kNoEntry = -1;
+constexpr std::int32_t kNoEntry = ExpandedEntries::kNone;
 
 // Entries of one block at one layer and micro-batch, by owning tensor; what backward makes anew has
 // entries of its own.
@@ -45,24 +48,44 @@ class Expander {
   Expander(const plan::ProgramBlocks& blocks, const StageModel& stage)
       : blocks_(blocks),
         stage_(stage),
+        entries_(blocks),
         lazy_(stage.input().walk.gradient_lifetime == plan::GradientLifetime::backward_to_step) {}
 
   ledger::Ledger run() {
+    entries_.reserve(entry_count());
     plan::expand(stage_.program(), blocks_, [&](const StepInstance& at) {
       visit(at);
-      ++now_;
+      entries_.next_step();
     });
     add_residents();
-    for (const std::int32_t entry : whole_run_) {
-      entries()[static_cast<std::size_t>(entry)].first_step = 0;
-      entries()[static_cast<std::size_t>(entry)].last_step = now_ - 1;
-    }
-    ledger::mark_peak(ledger_);
-    return std::move(ledger_);
+    for (const std::int32_t entry : whole_run_) entries_.use_throughout(entry);
+    ledger::Ledger ledger;
+    ledger.entries = entries_.take();
+    ledger::mark_peak(ledger);
+    return ledger;
   }
 
  private:
-  [[nodiscard]] std::vector<Entry>& entries() { return ledger_.entries; }
+  // Room for the state and, per micro-batch, for every storage in each direction it is made in.
+  [[nodiscard]] std::int64_t entry_count() const {
+    const StageLedgerInput& input = stage_.input();
+    auto count = static_cast<std::int64_t>(input.tensors.size());
+    for (std::size_t i = 0; i < input.instances.size(); ++i) {
+      std::int64_t of_state = 0;
+      for (const ParameterState& parameter : (*input.walk.states)[i].parameters) {
+        of_state += parameter.resident.size() + 1;
+      }
+      std::int64_t of_batch = 0;
+      for (const StorageLife& life : (*input.walk.lifetimes)[i].storages) {
+        const bool kept = blocks_.blocks[i].tensors[static_cast<std::size_t>(life.tensor)].kept;
+        const bool twice = !kept && life.forward.first <= life.forward.last &&
+                           life.backward.first <= life.backward.last;
+        of_batch += twice ? 2 : 1;
+      }
+      count += input.instances[i] * (of_state + stage_.program().plan.grad_accum * of_batch);
+    }
+    return count;
+  }
   [[nodiscard]] const plan::ProgramBlock& block(std::int16_t index) const {
     return blocks_.blocks[static_cast<std::size_t>(index)];
   }
@@ -70,35 +93,6 @@ class Expander {
     return (*stage_.input().walk.states)[static_cast<std::size_t>(index)];
   }
   [[nodiscard]] const plan::StateMotion& motion() const { return stage_.program().motion; }
-
-  std::int32_t new_entry(const StepInstance& at, std::string_view name, std::string_view variant,
-                         Role role) {
-    Entry& entry = entries().emplace_back();
-    entry.key.block = to_string(block(at.block).sharded.operations.block);
-    entry.key.name = name;
-    entry.key.variant = variant;
-    entry.key.role = role;
-    entry.key.layer = at.layer;
-    entry.key.micro_batch = at.micro_batch;
-    entry.first_step = now_;
-    entry.last_step = now_;
-    return static_cast<std::int32_t>(entries().size() - 1);
-  }
-  void use(std::int32_t entry) {
-    if (entry != kNoEntry) entries()[static_cast<std::size_t>(entry)].last_step = now_;
-  }
-
-  std::int32_t tensor_entry(const StepInstance& at, std::int16_t owner) {
-    const plan::ProgramTensor& tensor = block(at.block).tensors[static_cast<std::size_t>(owner)];
-    const std::int32_t index =
-        new_entry(at, to_string(tensor.name), variant_text(tensor.variant), tensor.role);
-    Entry& entry = entries()[static_cast<std::size_t>(index)];
-    entry.shape = dims_of(tensor.shape);
-    entry.dtype = tensor.dtype;
-    entry.bytes = Bytes(bytes_of(tensor.shape.elements(), tensor.dtype));
-    entry.category = tensor.category;
-    return index;
-  }
 
   Instance& instance(const StepInstance& at) {
     Instance& made = instances_[{at.block, at.layer, at.micro_batch}];
@@ -125,6 +119,14 @@ class Expander {
 
   void visit(const StepInstance& at) {
     switch (at.work) {
+      case Work::count_tokens:
+      case Work::reduce_loss:
+        mark(Alive::count_to_loss);
+        break;
+      case Work::gradient_norm:
+      case Work::clip:
+        mark(Alive::norm_to_clip);
+        break;
       case Work::compute:
         compute(at);
         break;
@@ -134,21 +136,21 @@ class Expander {
         break;
       case Work::receive_activation:
         border_[{at.chunk, at.micro_batch}] =
-            tensor_entry(at, owner(at.block, block(at.block).input));
+            entries_.add_tensor(at, owner(at.block, block(at.block).input));
         break;
       case Work::receive_gradient:
         border_[{at.chunk, at.micro_batch}] =
-            tensor_entry(at, owner(at.block, block(at.block).output_gradient));
+            entries_.add_tensor(at, owner(at.block, block(at.block).output_gradient));
         break;
       case Work::send_activation:
       case Work::send_gradient:
-        use(border_[{at.chunk, at.micro_batch}]);
+        entries_.use(border_[{at.chunk, at.micro_batch}]);
         break;
       case Work::gather_weights:
         gather(at);
         break;
       case Work::release_weights:
-        for (const std::int32_t entry : parameters(at).gathered) use(entry);
+        for (const std::int32_t entry : parameters(at).gathered) entries_.use(entry);
         break;
       case Work::reduce_gradients:
         reduce(at);
@@ -159,22 +161,35 @@ class Expander {
       case Work::optimize:
       case Work::gather_updated:
         for (const std::int32_t entry : parameters(at).gradient) {
-          if (at.work != Work::gather_updated) use(entry);
+          if (at.work != Work::gather_updated) entries_.use(entry);
         }
-        if (at.work == Work::optimize) optimizer_steps_.push_back(now_);
+        if (at.work == Work::optimize) mark(Alive::optimizer);
         break;
       case Work::end_micro_batch:
-      case Work::gradient_norm:
-      case Work::clip:
+      case Work::fill_weight:  // these three are of other programs (state_ledger.h)
+      case Work::zero_state:
+      case Work::write_state:
         break;
     }
+  }
+
+  // From the first marked step to the last.
+  struct Steps {
+    std::int64_t first = -1;
+    std::int64_t last = -1;
+  };
+  [[nodiscard]] Steps& steps(Alive alive) { return steps_[static_cast<std::size_t>(alive)]; }
+  void mark(Alive alive) {
+    Steps& own = steps(alive);
+    if (own.first < 0) own.first = entries_.now();
+    own.last = entries_.now();
   }
 
   void load(const StepInstance& at) {
     const plan::ProgramBlock& own = block(at.block);
     for (std::size_t i = 0; i < own.tensors.size(); ++i) {
       if (own.tensors[i].category != Category::input) continue;
-      instance(at).forward[i] = tensor_entry(at, static_cast<std::int16_t>(i));
+      instance(at).forward[i] = entries_.add_tensor(at, static_cast<std::int16_t>(i));
     }
   }
 
@@ -187,9 +202,9 @@ class Expander {
       if (entry == kNoEntry) {
         const bool enters = forward ? storage == owner(at.block, own.input)
                                     : storage == owner(at.block, own.output_gradient);
-        entry = enters ? enter(at, storage) : tensor_entry(at, storage);
+        entry = enters ? enter(at, storage) : entries_.add_tensor(at, storage);
       }
-      use(entry);
+      entries_.use(entry);
     }
     for (const std::int16_t parameter : at.step->writes_gradients) {
       write_gradient(at, static_cast<std::size_t>(parameter));
@@ -200,7 +215,7 @@ class Expander {
     if (leaving >= 0) {
       const std::int32_t entry = slot(at, leaving, forward);
       if (entry != kNoEntry) border_[{at.chunk, at.micro_batch}] = entry;
-      use(entry);
+      entries_.use(entry);
     }
   }
 
@@ -216,7 +231,7 @@ class Expander {
   std::int32_t enter(const StepInstance& at, std::int16_t storage) {
     const std::int32_t entry = border_[{at.chunk, at.micro_batch}];
     const plan::ProgramTensor& tensor = block(at.block).tensors[static_cast<std::size_t>(storage)];
-    Entry& renamed = entries()[static_cast<std::size_t>(entry)];
+    Entry& renamed = entries_.at(entry);
     renamed.key.block = to_string(block(at.block).sharded.operations.block);
     renamed.key.layer = at.layer;
     renamed.key.name = to_string(tensor.name);
@@ -231,13 +246,13 @@ class Expander {
     if (motion().reduces_each_block) {
       std::int32_t& whole = own.whole_gradient[parameter];
       if (whole == kNoEntry) {
-        whole = parameter_entry(at, parameter, Role::whole_gradient);
-        Entry& entry = entries()[static_cast<std::size_t>(whole)];
+        whole = entries_.add_parameter(at, parameter, Role::whole_gradient);
+        Entry& entry = entries_.at(whole);
         entry.dtype = stage_.program().recipe.block_gradient;
         entry.bytes = Bytes(held.block_gradient_bytes);
         entry.category = Category::gradient;
       }
-      use(whole);
+      entries_.use(whole);
       if (at.step->phase == plan::Phase::forward) ++forwards_open_[{at.block, at.layer, parameter}];
       return;
     }
@@ -249,10 +264,10 @@ class Expander {
     std::int32_t& gradient = parameters(at).gradient[parameter];
     if (held.gradient.elements == 0) return;
     if (gradient == kNoEntry) {
-      gradient = resident_entry(at, parameter, held.gradient);
+      gradient = entries_.add_resident(at, parameter, held.gradient);
       if (!lazy_) whole_run_.push_back(gradient);
     }
-    use(gradient);
+    entries_.use(gradient);
   }
 
   void gather(const StepInstance& at) {
@@ -260,8 +275,8 @@ class Expander {
     for (std::size_t p = 0; p < own.gathered.size(); ++p) {
       const ParameterState& held = state(at.block).parameters[p];
       if (held.gathered_bytes == 0) continue;
-      own.gathered[p] = parameter_entry(at, p, Role::gathered);
-      Entry& entry = entries()[static_cast<std::size_t>(own.gathered[p])];
+      own.gathered[p] = entries_.add_parameter(at, p, Role::gathered);
+      Entry& entry = entries_.at(own.gathered[p]);
       entry.dtype = stage_.program().recipe.gathered;
       entry.bytes = Bytes(held.gathered_bytes);
       entry.category = Category::gathered_weight;
@@ -272,7 +287,7 @@ class Expander {
   void reduce(const StepInstance& at) {
     ParameterEntries& own = parameters(at);
     for (std::size_t p = 0; p < own.whole_gradient.size(); ++p) {
-      use(own.whole_gradient[p]);
+      entries_.use(own.whole_gradient[p]);
       const bool made_by_forward = written_in_forward(at.block, p);
       if (!made_by_forward || --forwards_open_[{at.block, at.layer, p}] == 0) {
         own.whole_gradient[p] = kNoEntry;
@@ -287,27 +302,6 @@ class Expander {
     return false;
   }
 
-  std::int32_t parameter_entry(const StepInstance& at, std::size_t parameter, Role role) {
-    const plan::LocalParameter& local = block(at.block).sharded.parameters[parameter];
-    const std::int32_t index =
-        new_entry(at, to_string(local.use.parameter.name), variant_text(local.use.variant), role);
-    entries()[static_cast<std::size_t>(index)].shape = dims_of(local.shape);
-    return index;
-  }
-  std::int32_t resident_entry(const StepInstance& at, std::size_t parameter,
-                              const ResidentTensor& tensor) {
-    const plan::LocalParameter& local = block(at.block).sharded.parameters[parameter];
-    const std::int32_t index = parameter_entry(at, parameter, tensor.role);
-    Entry& entry = entries()[static_cast<std::size_t>(index)];
-    if (tensor.elements != local.elements()) entry.shape = Dims{tensor.elements};
-    entry.dtype = tensor.dtype;
-    entry.bytes = Bytes(tensor.bytes());
-    entry.category = tensor.category;
-    entry.place = tensor.place;
-    entry.key.micro_batch = ledger::Key::kNone;
-    return index;
-  }
-
   // What lives for the whole step, wherever the stage has a block.
   void add_residents() {
     for (std::size_t c = 0; c < stage_.program().chunks.size(); ++c) {
@@ -319,7 +313,7 @@ class Expander {
         const BlockState& held = state(at.block);
         for (std::size_t p = 0; p < held.parameters.size(); ++p) {
           for (const ResidentTensor& tensor : held.parameters[p].resident) {
-            whole_run_.push_back(resident_entry(place, p, tensor));
+            whole_run_.push_back(entries_.add_resident(place, p, tensor));
           }
         }
       }
@@ -330,36 +324,26 @@ class Expander {
   }
 
   void add_stage_tensor(const StageTensor& tensor, std::int64_t copy) {
-    Entry& entry = entries().emplace_back();
-    entry.key.block = "step";
-    entry.key.name = tensor.name;
-    entry.key.role = tensor.role;
-    if (tensor.copies > 1) entry.key.layer = static_cast<std::int32_t>(copy);
-    entry.shape = Dims{tensor.elements};
-    entry.dtype = tensor.dtype;
-    entry.bytes = Bytes(bytes_of(tensor.elements, tensor.dtype));
-    entry.category = tensor.category;
-    entry.place = tensor.place;
-    if (tensor.at_optimizer_only) {
-      entry.first_step = optimizer_steps_.front();
-      entry.last_step = optimizer_steps_.back();
+    const std::int32_t entry = entries_.add_stage_tensor(tensor, copy);
+    if (tensor.alive == Alive::whole_step) {
+      whole_run_.push_back(entry);
     } else {
-      whole_run_.push_back(static_cast<std::int32_t>(entries().size() - 1));
+      entries_.at(entry).first_step = steps(tensor.alive).first;
+      entries_.at(entry).last_step = steps(tensor.alive).last;
     }
   }
 
   const plan::ProgramBlocks& blocks_;
   const StageModel& stage_;
+  ExpandedEntries entries_;
   const bool lazy_;
-  std::int64_t now_ = 0;
-  ledger::Ledger ledger_;
-  std::map<InstanceKey, Instance> instances_;
-  std::map<PlaceKey, ParameterEntries> parameters_;
-  std::map<BorderKey, std::int32_t> border_;  // what stands between two blocks of a chunk
+  RecentMap<InstanceKey, Instance> instances_;
+  RecentMap<PlaceKey, ParameterEntries> parameters_;
+  RecentMap<BorderKey, std::int32_t> border_;  // what stands between two blocks of a chunk
   // Forwards whose whole gradients wait for their backward, by block, layer and parameter.
   std::map<std::tuple<std::int16_t, std::int32_t, std::size_t>, std::int64_t> forwards_open_;
   std::vector<std::int32_t> whole_run_;
-  std::vector<std::int64_t> optimizer_steps_;
+  std::array<Steps, kAliveCount> steps_;
 };
 
 }  // namespace

@@ -4,7 +4,10 @@
 #include <cmath>
 #include <utility>
 
+#include "fourhold/ledger/placement.h"
+#include "fourhold/predict/expanded_ledger.h"
 #include "fourhold/predict/stage_model.h"
+#include "fourhold/predict/start_peak.h"
 
 namespace fourhold::predict {
 namespace {
@@ -12,6 +15,8 @@ namespace {
 // What a rank holds while the model is loaded, by the profile's way of loading.
 Bytes startup_bytes(const plan::Profile& profile, const StageModel& stage) {
   switch (profile.startup) {
+    case plan::Startup::start_program:
+      return Bytes(start_peak_bytes(stage));
     case plan::Startup::sharded:
       break;
     case plan::Startup::full_copy:
@@ -31,6 +36,27 @@ Bytes staging_bytes(const StageModel& stage) {
   return bytes;
 }
 
+// Size of the arena of the stage that allocates most: what the engine reserves.
+Bytes placed_bytes(const model::ModelConfig& config, const plan::Plan& plan,
+                   const plan::Profile& profile, std::int64_t stage) {
+  const ledger::Ledger ledger = expanded_ledger(config, arena_plan(plan), profile, stage);
+  return ledger::place(ledger.entries).reserved_bytes;
+}
+
+Bytes reserved_bytes(const model::ModelConfig& config, const plan::Plan& plan,
+                     const plan::Profile& profile, const MemoryPrediction& prediction,
+                     WithLedger with_ledger) {
+  switch (profile.reservation) {
+    case plan::Reservation::placement:
+      if (with_ledger == WithLedger::no) return prediction.allocated_bytes;
+      return placed_bytes(config, plan, profile, prediction.peak_stage);
+    case plan::Reservation::allocator:
+      break;
+  }
+  return Bytes(static_cast<std::int64_t>(std::ceil(
+      static_cast<double>(prediction.allocated_bytes.count()) * profile.reserved_over_allocated)));
+}
+
 }  // namespace
 
 std::int64_t representative_micro_batches(const plan::Plan& plan) {
@@ -45,14 +71,20 @@ std::int64_t representative_micro_batches(const plan::Plan& plan) {
   return plan.grad_accum;
 }
 
+plan::Plan arena_plan(const plan::Plan& plan) {
+  plan::Plan shorter = plan;
+  shorter.grad_accum = representative_micro_batches(plan);
+  shorter.global_batch = shorter.micro_batch * shorter.grad_accum * shorter.dp;
+  return shorter;
+}
+
 MemoryPrediction predict_memory(const model::ModelConfig& config, const plan::Plan& plan,
                                 const plan::Profile& profile, WithLedger with_ledger) {
   const plan::ProgramBlocks blocks = plan::lower_blocks(config, plan, profile);
   std::vector<BlockLifetimes> lifetimes;
   lifetimes.reserve(blocks.blocks.size());
   for (const plan::ProgramBlock& block : blocks.blocks) lifetimes.push_back(block_lifetimes(block));
-  plan::Plan representative = plan;
-  representative.grad_accum = representative_micro_batches(plan);
+  const plan::Plan representative = arena_plan(plan);
 
   MemoryPrediction prediction;
   prediction.stages.reserve(static_cast<std::size_t>(plan.pp));
@@ -80,8 +112,7 @@ MemoryPrediction predict_memory(const model::ModelConfig& config, const plan::Pl
     prediction.host_staging_bytes = std::max(prediction.host_staging_bytes, staging_bytes(stage));
     prediction.stages.push_back(std::move(memory));
   }
-  prediction.reserved_bytes = Bytes(static_cast<std::int64_t>(std::ceil(
-      static_cast<double>(prediction.allocated_bytes.count()) * profile.reserved_over_allocated)));
+  prediction.reserved_bytes = reserved_bytes(config, plan, profile, prediction, with_ledger);
   prediction.device_bytes = prediction.reserved_bytes + Bytes(profile.runtime_bytes);
   return prediction;
 }

@@ -28,7 +28,7 @@ struct MemoryPrediction {
   std::vector<StageMemory> stages;
   std::int64_t peak_stage = 0;  // holds most
   Bytes allocated_bytes;        // live peak of that stage
-  Bytes reserved_bytes;         // as the allocator of the profile rounds and fragments it
+  Bytes reserved_bytes;         // as the profile reserves: its allocator's share, or one arena
   Bytes device_bytes;           // reserved and the runtime's own
   Bytes startup_bytes;          // while the model is loaded, a line of its own
   Bytes host_bytes;             // state of the worst rank in host memory
@@ -40,7 +40,9 @@ struct MemoryPrediction {
 
 // Predicts all stages of a (valid) plan. Throws Error only where sizes leave 64 bits.
 // WithLedger::no leaves the ledgers' entries out (their peaks are there): for searches over many
-// plans.
+// plans. It places nothing either: where the profile reserves by placement (fourhold),
+// reserved_bytes is then the live peak, which no arena is below, and a search must ask again with
+// the ledger before it keeps a plan.
 enum class WithLedger : std::uint8_t { yes, no };
 [[nodiscard]] MemoryPrediction predict_memory(const model::ModelConfig& config,
                                               const plan::Plan& plan, const plan::Profile& profile,
@@ -49,5 +51,9 @@ enum class WithLedger : std::uint8_t { yes, no };
 // Micro-batches after which a schedule repeats itself: past the ramp and one full period every
 // later moment holds what an earlier one held. At most grad_accum.
 [[nodiscard]] std::int64_t representative_micro_batches(const plan::Plan& plan);
+
+// The plan with as few micro-batches as an arena must be placed for: later ones hold what earlier
+// ones held (docs/design/02-programs-and-arenas.md). The plan itself where it has no more.
+[[nodiscard]] plan::Plan arena_plan(const plan::Plan& plan);
 
 }  // namespace fourhold::predict

@@ -38,7 +38,7 @@ struct BlockBytes {
 };
 
 struct StageBytes {
-  std::int64_t static_bytes = 0;     // alive during the whole step, persistent gradients included
+  std::int64_t static_bytes = 0;  // alive beside every block at work, persistent gradients included
   std::int64_t optimizer_bytes = 0;  // alive at the optimizer step
   std::int64_t waiting_bytes = 0;    // forward_births of all blocks
   std::vector<BlockBytes> blocks;

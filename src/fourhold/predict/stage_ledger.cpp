@@ -194,9 +194,22 @@ class Builder {
     entry.category = tensor.category;
     entry.place = tensor.place;
     entry.copies = tensor.copies;
-    const bool alive = tensor.place == ledger::Place::device &&
-                       (!tensor.at_optimizer_only || peak_.moment == Moment::optimizer);
-    entry.copies_at_peak = alive ? tensor.copies : 0;
+    const bool counts = tensor.place == ledger::Place::device && alive_at_peak(tensor.alive);
+    entry.copies_at_peak = counts ? tensor.copies : 0;
+  }
+  // The norm's moment is never the peak: the last backward held as much and more.
+  [[nodiscard]] bool alive_at_peak(Alive alive) const {
+    switch (alive) {
+      case Alive::whole_step:
+        return true;
+      case Alive::count_to_loss:
+        return peak_.moment != Moment::optimizer;
+      case Alive::norm_to_clip:
+        return false;
+      case Alive::optimizer:
+        return peak_.moment == Moment::optimizer;
+    }
+    return false;
   }
 
   [[nodiscard]] std::string peak_text() const {

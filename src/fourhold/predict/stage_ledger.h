@@ -2,21 +2,35 @@
 // are and how many of them the peak holds.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
 #include "fourhold/ledger/ledger.h"
 #include "fourhold/predict/stage_walk.h"
 
 namespace fourhold::predict {
 
-// A tensor of the stage that belongs to no block and lives for the whole step.
+// When a tensor of the stage is alive.
+enum class Alive : std::uint8_t {
+  whole_step,
+  count_to_loss,  // from the first step to the reduction of the loss, over all micro-batches
+  norm_to_clip,
+  optimizer,  // while parameters are updated
+};
+inline constexpr std::size_t kAliveCount = 4;
+
+// A tensor of the stage that belongs to no block.
 struct StageTensor {
-  const char* name = "";
+  std::string_view name{};
   ledger::Role role = ledger::Role::buffer;
   ledger::Category category = ledger::Category::communication;
   ledger::Place place = ledger::Place::device;
   DType dtype = DType::bf16;
   std::int64_t elements = 0;
   std::int64_t copies = 1;
-  bool at_optimizer_only = false;
+  Alive alive = Alive::whole_step;
 };
 
 struct StageLedgerInput {

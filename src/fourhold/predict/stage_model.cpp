@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "fourhold/plan/step_scalars.h"
 #include "fourhold/predict/dummy_gradients.h"
 
 namespace fourhold::predict {
@@ -12,12 +13,8 @@ using ledger::Category;
 using ledger::Place;
 using ledger::Role;
 
-// Elements of a trained parameter that this rank's optimizer updates: its slice of the state.
-std::int64_t updated_elements(const ParameterState& state, std::int64_t elements) {
-  for (const ResidentTensor& tensor : state.resident) {
-    if (tensor.role == Role::master || tensor.role == Role::moment1) return tensor.elements;
-  }
-  return elements;
+Alive alive_of(plan::ScalarLife life) {
+  return life == plan::ScalarLife::norm_to_clip ? Alive::norm_to_clip : Alive::count_to_loss;
 }
 
 TiedCopy tied_copy(const plan::Program& program, const plan::ProgramBlocks& blocks) {
@@ -100,9 +97,7 @@ void StageModel::sum_totals() {
       block_elements += elements;
       if (state.parameters[p].elsewhere) continue;
       add(totals_.parameters, elements);
-      if (blocks_.blocks[i].sharded.parameters[p].use.trainable) {
-        add(totals_.updated, updated_elements(state.parameters[p], elements));
-      }
+      add(totals_.updated, state.parameters[p].owned_elements);
     }
     totals_.largest_block_bytes =
         std::max(totals_.largest_block_bytes, bytes_of(block_elements, program_.recipe.gathered));
@@ -128,7 +123,14 @@ void StageModel::add_buffers(const plan::Profile& profile) {
          .dtype = DType::fp32,
          .elements = static_cast<std::int64_t>(
              std::ceil(profile.optimizer_temporary * static_cast<double>(totals_.updated))),
-         .at_optimizer_only = true});
+         .alive = Alive::optimizer});
+  }
+  for (const plan::StepScalar& scalar : plan::kStepScalars) {
+    input_.tensors.push_back({.name = scalar.name,
+                              .role = Role::value,
+                              .dtype = scalar.dtype,
+                              .elements = 1,
+                              .alive = alive_of(scalar.life)});
   }
   if (plan.offload != plan::Offload::none) {
     // Pinned double buffers through which blocks stream.
@@ -143,7 +145,7 @@ void StageModel::add_buffers(const plan::Profile& profile) {
 std::int64_t StageModel::fixed_bytes() const {
   std::int64_t bytes = totals_.resident_bytes + totals_.gradient_bytes;
   for (const StageTensor& tensor : input_.tensors) {
-    if (tensor.place != Place::device || tensor.at_optimizer_only) continue;
+    if (tensor.place != Place::device || tensor.alive != Alive::whole_step) continue;
     bytes += tensor.copies * bytes_of(tensor.elements, tensor.dtype);
   }
   std::int64_t gathered = 0;
@@ -166,8 +168,20 @@ void StageModel::sum_static_bytes() {
   for (const StageTensor& tensor : input_.tensors) {
     if (tensor.place != Place::device) continue;
     const std::int64_t bytes = tensor.copies * bytes_of(tensor.elements, tensor.dtype);
-    bytes_.optimizer_bytes += bytes;
-    if (!tensor.at_optimizer_only) bytes_.static_bytes += bytes;
+    switch (tensor.alive) {
+      case Alive::whole_step:
+        bytes_.static_bytes += bytes;
+        bytes_.optimizer_bytes += bytes;
+        break;
+      case Alive::count_to_loss:
+        bytes_.static_bytes += bytes;
+        break;
+      case Alive::optimizer:
+        bytes_.optimizer_bytes += bytes;
+        break;
+      case Alive::norm_to_clip:
+        break;  // never part of a peak
+    }
   }
 }
 

@@ -94,9 +94,9 @@ ParameterState parameter_state(const plan::LocalParameter& parameter,
     state.block_gradient_bytes = bytes_of(elements, recipe.block_gradient);
   }
   const Place optimizer_place = offloads(plan, Offload::optimizer) ? Place::host : Place::device;
-  const std::int64_t owned = slices.of(elements, 1);
-  add_master(state, recipe, owned, optimizer_place);
-  add_moments(state, recipe, parameter, owned, optimizer_place);
+  state.owned_elements = slices.of(elements, 1);
+  add_master(state, recipe, state.owned_elements, optimizer_place);
+  add_moments(state, recipe, parameter, state.owned_elements, optimizer_place);
   return state;
 }
 

@@ -60,6 +60,20 @@ std::string fault_of(const std::string& text) {
   return "no fault";
 }
 
+TEST(LedgerJson, ACopyKeepsItsKeysWhenTheOriginalIsGone) {
+  Ledger copy;
+  {
+    const Ledger original = read(kText);
+    copy = original;
+    EXPECT_EQ(copy.pool.get(), original.pool.get());
+  }
+  ASSERT_EQ(copy.pool.use_count(), 1);
+  ASSERT_EQ(copy.pool->size(), 1U);
+  EXPECT_EQ(to_string(copy.entries[0].key), "layer.2.norm1_out.gradient@mb1");
+  // The key is a view of the text that the copy itself holds alive.
+  EXPECT_EQ(copy.entries[0].key.block.data(), copy.pool->front().data());
+}
+
 TEST(LedgerJson, EveryFieldIsReadIntoItsPlace) {
   const Ledger ledger = read(kText);
   EXPECT_EQ(ledger.live_peak_bytes, Bytes(24));

@@ -65,7 +65,16 @@ TEST(Placement, GuardsAreKeptOnBothSides) {
   const std::vector<Entry> entries{sample("x", 1, 0, 1), sample("y", 1, 0, 1)};
   const Placement placement = place(entries, {.guard_bytes = 16});
   EXPECT_EQ(placement.offsets, (std::vector<std::int64_t>{64, 192}));
-  EXPECT_EQ(placement.reserved_bytes, Bytes(209));
+  EXPECT_EQ(placement.arena_bytes, Bytes(209));
+}
+
+TEST(Placement, WhatIsReservedLeavesGuardsOut) {
+  // Without guards x lies at 0 and y at 64: 64 + 1 bytes. So it does whatever guards there are.
+  const std::vector<Entry> entries{sample("x", 1, 0, 1), sample("y", 1, 0, 1)};
+  for (const std::int64_t guard : {0, 16, 100}) {
+    EXPECT_EQ(place(entries, {.guard_bytes = guard}).reserved_bytes, Bytes(65)) << guard;
+  }
+  EXPECT_EQ(place(entries).arena_bytes, Bytes(65));
 }
 
 TEST(Placement, EachPlaceHasItsOwnArena) {
@@ -101,17 +110,17 @@ TEST(Placement, InvalidInputIsRefused) {
 
 TEST(PlacementCheck, TwoEntriesOnTheSameBytesAreFound) {
   const std::vector<Entry> entries{sample("x", 128, 0, 2), sample("y", 64, 2, 3)};
-  const auto fault = find_fault(entries, {.offsets = {0, 64}, .reserved_bytes = Bytes(192)});
+  const auto fault = find_fault(entries, {.offsets = {0, 64}, .arena_bytes = Bytes(192)});
   ASSERT_TRUE(fault.has_value());
   EXPECT_EQ(fault->kind, Kind::overlap);
   EXPECT_EQ(fault->entry, 1U);
   EXPECT_EQ(fault->other, 0U);
-  EXPECT_FALSE(find_fault(entries, {.offsets = {0, 128}, .reserved_bytes = Bytes(192)}));
+  EXPECT_FALSE(find_fault(entries, {.offsets = {0, 128}, .arena_bytes = Bytes(192)}));
 }
 
 TEST(PlacementCheck, AnEntryInsideAnotherIsFound) {
   const std::vector<Entry> entries{sample("x", 64, 0, 2), sample("y", 256, 1, 3)};
-  const auto fault = find_fault(entries, {.offsets = {64, 0}, .reserved_bytes = Bytes(256)});
+  const auto fault = find_fault(entries, {.offsets = {64, 0}, .arena_bytes = Bytes(256)});
   ASSERT_TRUE(fault.has_value());
   EXPECT_EQ(fault->kind, Kind::overlap);
 }
@@ -119,25 +128,25 @@ TEST(PlacementCheck, AnEntryInsideAnotherIsFound) {
 TEST(PlacementCheck, ASharedGuardIsFound) {
   const std::vector<Entry> entries{sample("x", 64, 0, 2), sample("y", 64, 0, 2)};
   const PlacementOptions options{.guard_bytes = 64};
-  EXPECT_TRUE(find_fault(entries, {.offsets = {64, 192}, .reserved_bytes = Bytes(320)}, options));
-  EXPECT_FALSE(find_fault(entries, {.offsets = {64, 256}, .reserved_bytes = Bytes(384)}, options));
+  EXPECT_TRUE(find_fault(entries, {.offsets = {64, 192}, .arena_bytes = Bytes(320)}, options));
+  EXPECT_FALSE(find_fault(entries, {.offsets = {64, 256}, .arena_bytes = Bytes(384)}, options));
 }
 
 TEST(PlacementCheck, AnOffsetOutsideTheArenaOrItsGuardsIsFound) {
   const std::vector<Entry> entries{sample("x", 64, 0, 2)};
   for (const std::int64_t offset : {-64LL, 64LL, Placement::kNotPlaced * 1LL, 1LL << 62}) {
-    const auto fault = find_fault(entries, {.offsets = {offset}, .reserved_bytes = Bytes(64)});
+    const auto fault = find_fault(entries, {.offsets = {offset}, .arena_bytes = Bytes(64)});
     ASSERT_TRUE(fault.has_value()) << offset;
     EXPECT_EQ(fault->kind, Kind::outside);
   }
-  EXPECT_TRUE(find_fault(entries, {.offsets = {}, .reserved_bytes = Bytes(64)}));
+  EXPECT_TRUE(find_fault(entries, {.offsets = {}, .arena_bytes = Bytes(64)}));
   EXPECT_TRUE(
-      find_fault(entries, {.offsets = {0}, .reserved_bytes = Bytes(128)}, {.guard_bytes = 64}));
+      find_fault(entries, {.offsets = {0}, .arena_bytes = Bytes(128)}, {.guard_bytes = 64}));
 }
 
 TEST(PlacementCheck, AMisalignedOffsetIsFound) {
   const auto fault =
-      find_fault({sample("x", 64, 0, 2)}, {.offsets = {32}, .reserved_bytes = Bytes(96)});
+      find_fault({sample("x", 64, 0, 2)}, {.offsets = {32}, .arena_bytes = Bytes(96)});
   ASSERT_TRUE(fault.has_value());
   EXPECT_EQ(fault->kind, Kind::misaligned);
 }
@@ -175,7 +184,8 @@ RC_GTEST_PROP(Placement, NeverOverlapsAndLiesBetweenTheLivePeakAndTheSum, ()) {
     sum += entry.bytes.count() + 2 * (options.guard_bytes + options.alignment_bytes);
   }
   RC_ASSERT(placement.reserved_bytes >= timeline_of(entries).peak_bytes);
-  RC_ASSERT(placement.reserved_bytes <= Bytes(sum));
+  RC_ASSERT(placement.arena_bytes >= timeline_of(entries).peak_bytes);
+  RC_ASSERT(placement.arena_bytes <= Bytes(sum));
 }
 
 RC_GTEST_PROP(Placement, WithoutRoundingTheSumIsNeverExceeded, ()) {
@@ -190,7 +200,7 @@ RC_GTEST_PROP(Placement, WithoutRoundingTheSumIsNeverExceeded, ()) {
 RC_GTEST_PROP(PlacementCheck, AgreesWithLookingAtAllPairs, ()) {
   const std::vector<Entry> entries = random_entries(40, 10);
   Placement placement;
-  placement.reserved_bytes = Bytes(1000);
+  placement.arena_bytes = Bytes(1000);
   for (std::size_t i = 0; i < entries.size(); ++i) {
     placement.offsets.push_back(random_integer(0, 900));
   }

@@ -64,6 +64,26 @@ TEST(Operations, SharedExpertsHaveNoBias) {
   EXPECT_EQ(count(layer_operations(config, 0, kSizes, {}), OpKind::add_bias), 0);
 }
 
+TEST(Operations, ARouterKeepsItsProbabilitiesAndItsLogitsWhereAsked) {
+  ModelConfig config = small_model();
+  config.kinds[0].feed_forward = {.kind = FeedForwardKind::experts,
+                                  .gated = true,
+                                  .experts = 4,
+                                  .active_experts = 2,
+                                  .expert_width = 16};
+  const auto saved_bytes = [&](const Switches& switches) {
+    const BlockOperations layer = layer_operations(config, 0, kSizes, switches);
+    std::int64_t bytes = 0;
+    for (const TensorId id : first(layer, OpKind::router).saved) {
+      bytes += bytes_of(tensor(layer, id).shape.elements(), tensor(layer, id).dtype);
+    }
+    return bytes;
+  };
+  // T = 2 x 16 tokens and E = 4 experts, in fp32: 4 T E, or both 8 T E.
+  EXPECT_EQ(saved_bytes({}), 4 * 32 * 4);
+  EXPECT_EQ(saved_bytes({.keep_router_logits = true}), 8 * 32 * 4);
+}
+
 TEST(Operations, EachKindOfDropoutHasItsOwnProbability) {
   Switches switches;
   switches.attention = AttentionSaving::unfused;

@@ -47,6 +47,33 @@ RC_GTEST_PROP(ExpandedLedger, has_the_live_peak_of_the_compact_ledger, ()) {
   }
 }
 
+TEST(ExpandedLedger, books_the_scalars_that_ranks_sum) {
+  const model::ModelConfig config = test::small_model("llama");
+  plan::Plan plan;
+  plan.seq = 16;
+  plan.grad_accum = 2;
+  plan.layers_per_stage = {6};
+  const ledger::Ledger ledger =
+      predict::expanded_ledger(config, plan, plan::load_profile("fourhold"), 0);
+  const auto entry = [&](std::string_view key) {
+    return *std::find_if(ledger.entries.begin(), ledger.entries.end(),
+                         [key](const ledger::Entry& e) { return to_string(e.key) == key; });
+  };
+  std::int64_t last = 0;
+  for (const ledger::Entry& e : ledger.entries) last = std::max(last, e.last_step);
+  // Behind the loss: for 8 blocks each sum_replicas, sum_tied and reduce_all, then norm, clip, and
+  // 8 updates.
+  const std::int64_t loss = last - (3 * 8 + 2 + 8);
+  for (const char* name : {"step.token_count", "step.loss_sum"}) {
+    EXPECT_EQ(entry(name).first_step, 0) << name;
+    EXPECT_EQ(entry(name).last_step, loss) << name;
+    EXPECT_EQ(entry(name).bytes, Bytes(8)) << name;
+    EXPECT_EQ(entry(name).category, ledger::Category::communication) << name;
+  }
+  EXPECT_EQ(entry("step.gradient_norm").first_step, loss + 3 * 8 + 1);
+  EXPECT_EQ(entry("step.gradient_norm").last_step, loss + 3 * 8 + 2);
+}
+
 RC_GTEST_PROP(ExpandedLedger, names_every_tensor_once, ()) {
   const model::ModelConfig config = test::small_model(
       test::pick<std::string>({"llama", "gpt2", "mixtral", "gemma2", "deepseek_v2"}));
