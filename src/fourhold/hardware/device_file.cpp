@@ -28,9 +28,9 @@ constexpr NumberRange kShareRange{1e-3, 1};  // nothing that works at all sustai
 
 constexpr std::string_view kPriceField = "price_usd_per_hour";
 constexpr std::array<std::string_view, 11> kSourcedFields{
-    "usable_bytes",     "nominal_gb", "peak_flops", "memory_bandwidth_bytes_per_second",
-    "sustained", "devices_per_node", "intra_node", "inter_node", "host_memory_bytes",
-    "host_link",        kPriceField};
+    "usable_bytes",      "nominal_gb",       "peak_flops", "memory_bandwidth_bytes_per_second",
+    "sustained",         "devices_per_node", "intra_node", "inter_node",
+    "host_memory_bytes", "host_link",        kPriceField};
 
 // A byte count as an integer, or as text with a unit.
 std::optional<Bytes> read_bytes(FieldReader& reader, std::string_view key, std::int64_t least) {

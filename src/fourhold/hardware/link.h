@@ -12,9 +12,9 @@ inline constexpr double kAssumedCollectiveStartSeconds = 20e-6;
 inline constexpr double kAssumedHopSeconds = 0.5e-6;
 
 struct Link {
-  std::string name;             // "NVLink 3", "PCIe 5.0 x16", "InfiniBand NDR"
-  double bytes_per_second = 0;  // peak, one way, per device; 0 = there is none
-  double latency_seconds = 0;   // start of one transfer
+  std::string name;                  // "NVLink 3", "PCIe 5.0 x16", "InfiniBand NDR"
+  double bytes_per_second = 0;       // peak, one way, per device; 0 = there is none
+  double latency_seconds = 0;        // start of one transfer
   double share = kAssumedLinkShare;  // of the peak that large collectives sustain
   double start_seconds = kAssumedCollectiveStartSeconds;  // of one collective over this link
   double hop_seconds = kAssumedHopSeconds;                // for each further member of its ring

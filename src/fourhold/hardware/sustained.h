@@ -17,8 +17,8 @@ struct AttentionShares {
 
 // The defaults are what a device file that says nothing gets: middling, and to be measured.
 struct SustainedShares {
-  double matmul = 0.65; // of the dense peak of the type, by large matrix products
-  double memory = 0.9;  // of the memory bandwidth
+  double matmul = 0.65;  // of the dense peak of the type, by large matrix products
+  double memory = 0.9;   // of the memory bandwidth
   AttentionShares attention{.flash_2 = 0.4};
   double kernel_start_seconds = 2.4e-6;  // start and drain of one kernel
   friend bool operator==(const SustainedShares&, const SustainedShares&) = default;

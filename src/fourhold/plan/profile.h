@@ -51,7 +51,8 @@ enum class DummyWeightGradients : std::uint8_t { none, one_per_shape };
 inline constexpr std::array<std::string_view, 2> kDummyWeightGradientsNames{"none",
                                                                             "one_per_shape"};
 
-// The newest fused attention a framework of that age calls; a device's file says what each sustains.
+// The newest fused attention a framework of that age calls; a device's file says what each
+// sustains.
 enum class AttentionKernel : std::uint8_t { flash_1, triton, flash_2, flash_3 };
 inline constexpr std::array<std::string_view, 4> kAttentionKernelNames{"flash_1", "triton",
                                                                        "flash_2", "flash_3"};
@@ -65,18 +66,21 @@ inline constexpr std::array<std::string_view, 2> kPipelineSendsNames{"whole", "s
 // Python and the launch of kernels; shares are between 0 and 1.
 struct ProfileTime {
   AttentionKernel attention_kernel = AttentionKernel::flash_3;
-  double attention_rate = 1;       // of that kernel's rate, with the copies around it
-  double matmul_rate = 1;          // of the device's sustained rate
+  double attention_rate = 1;         // of that kernel's rate, with the copies around it
+  double matmul_rate = 1;            // of the device's sustained rate
   double elementwise_traffic = 1.2;  // bytes of memory-bound operations / bytes of their operands
   double host_seconds_per_operation = 5e-6;
   double host_seconds_per_step = 9.2e-3;
-  double tensor_overlap = 0;        // share of tp traffic hidden behind products
-  double data_overlap = 1;          // share of the last backward that hides gradient traffic
-  double gathered_visible = 0.53;   // ZeRO-3: visible share of the smaller of work and traffic
-  int gradient_wire_bytes = 2;      // per gradient that travels
+  double tensor_overlap = 0;       // share of tp traffic hidden behind products
+  double data_overlap = 1;         // share of the last backward that hides gradient traffic
+  double gathered_visible = 0.53;  // ZeRO-3: visible share of the smaller of work and traffic
+  int gradient_wire_bytes = 2;     // per gradient that travels
   std::int64_t message_bytes = 250'000'000;  // of one gradient collective, 0 = all in one
-  double send_seconds = 0.24e-3;    // synchronisation of one send and receive between stages
+  double send_seconds = 0.24e-3;  // synchronisation of one send and receive between stages
   PipelineSends pipeline_sends = PipelineSends::whole;
+  // Least time of one layer and micro-batch, x tp^0.9, where tp > 1 and a pipeline crosses nodes:
+  // a stall seen in one framework's published runs, of no known cause. 0 = none.
+  double stalled_layer_seconds = 0;
 };
 
 // What a profile may be able to split.

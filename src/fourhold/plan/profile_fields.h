@@ -123,8 +123,9 @@ void visit_profile_fields(Visitor&& visit, Owners&... owners) {
         owners.time.attention_rate...);
   visit(FieldInfo{"matmul_rate", "of the device's sustained rate", {}, {0.01, 1}},
         owners.time.matmul_rate...);
-  visit(FieldInfo{"elementwise_traffic", "memory-bound traffic / bytes of the operands", {}, {1, 8}},
-        owners.time.elementwise_traffic...);
+  visit(
+      FieldInfo{"elementwise_traffic", "memory-bound traffic / bytes of the operands", {}, {1, 8}},
+      owners.time.elementwise_traffic...);
   visit(FieldInfo{"host_seconds_per_operation", "host time of one operation", {}, {0, 1}},
         owners.time.host_seconds_per_operation...);
   visit(FieldInfo{"host_seconds_per_step", "host time of one step", {}, {0, 60}},
@@ -143,6 +144,8 @@ void visit_profile_fields(Visitor&& visit, Owners&... owners) {
         owners.time.send_seconds...);
   visit(FieldInfo{"pipeline_sends", "what a stage sends under tensor parallelism"},
         owners.time.pipeline_sends...);
+  visit(FieldInfo{"stalled_layer_seconds", "least time of a layer, x tp^0.9", {}, {0, 1}},
+        owners.time.stalled_layer_seconds...);
 
   visit(FieldInfo{"zero_stages", "ZeRO stages it has", {0, 3}}, owners.zero_stages...);
   visit(FieldInfo{"splits", "splits it has"}, owners.splits...);

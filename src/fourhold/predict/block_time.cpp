@@ -66,16 +66,22 @@ class Timing {
   }
 
   void add_host() {
-    const double host = (host_forward_ + host_backward_) * input_.rates.host_seconds_per_operation;
-    if (host <= 0) return;
     const double device = time_.seconds();
-    const double larger = std::max(host, device);
-    const double both = larger * std::pow(std::pow(host / larger, kSharpness) +
-                                              std::pow(device / larger, kSharpness),
-                                          1 / kSharpness);
-    const double forward_share = host_forward_ / (host_forward_ + host_backward_);
-    time_.forward.host = (both - device) * forward_share;
-    time_.backward.host = (both - device) * (1 - forward_share);
+    const double calls = host_forward_ + host_backward_;
+    if (calls <= 0) return;
+    double seconds = sharp_maximum(device, calls * input_.rates.host_seconds_per_operation);
+    if (block_.sharded.operations.block == model::Block::layer) {
+      seconds = std::max(seconds, input_.layer_floor_seconds);
+    }
+    time_.forward.host = (seconds - device) * host_forward_ / calls;
+    time_.backward.host = (seconds - device) * host_backward_ / calls;
+  }
+
+  [[nodiscard]] static double sharp_maximum(double a, double b) {
+    const double larger = std::max(a, b);
+    if (larger <= 0) return 0;
+    return larger * std::pow(std::pow(a / larger, kSharpness) + std::pow(b / larger, kSharpness),
+                             1 / kSharpness);
   }
 
   const plan::ProgramBlock& block_;

@@ -20,7 +20,8 @@ struct BlockTimeInput {
   Rates rates;
   LayerLinks links;
   model::BatchSizes sizes;
-  double tensor_overlap = 0;  // of the profile
+  double tensor_overlap = 0;       // of the profile
+  double layer_floor_seconds = 0;  // least time of a layer where its framework stalls
 };
 
 // One block at one micro-batch. Backward holds recomputation, as a part of its own. No pipeline,
@@ -40,6 +41,7 @@ struct BlockTime {
 //   (device^12 + host^12)^(1/12): measured steps are flat in the micro-batch until the device
 //   becomes the slower. What the host adds is booked on each direction by its share of the host's
 //   time.
+//   A layer that a stall of the framework makes last longer than that waits for the host, too.
 [[nodiscard]] BlockTime block_time(const plan::ProgramBlock& block, const BlockTimeInput& input);
 
 }  // namespace fourhold::predict

@@ -6,30 +6,24 @@ namespace fourhold::predict {
 namespace {
 
 StepSecondsInput seconds_input(const StepTimeInput& input) {
-  StepSecondsInput seconds{.schedule = input.schedule,
-                           .pp = input.pp,
-                           .vpp = input.vpp,
-                           .micro_batches = input.micro_batches,
-                           .traffic = &input.traffic,
-                           .send_seconds = input.send_seconds,
-                           .data_overlap = input.data_overlap,
-                           .gathered_visible = input.gathered_visible,
-                           .host_seconds = input.host_seconds};
-  seconds.chunks.reserve(input.chunks.size());
-  for (const ChunkTime& chunk : input.chunks) {
-    seconds.chunks.push_back({chunk.forward.total(), chunk.backward.total()});
-  }
-  return seconds;
+  return {.schedule = input.schedule,
+          .pp = input.pp,
+          .vpp = input.vpp,
+          .micro_batches = input.micro_batches,
+          .chunks = input.chunks,
+          .traffic = &input.traffic,
+          .send_seconds = input.send_seconds,
+          .data_overlap = input.data_overlap,
+          .gathered_visible = input.gathered_visible,
+          .host_seconds = input.host_seconds};
 }
 
 // The mean stage's work over all micro-batches, by part.
 PartSeconds work_parts(const StepTimeInput& input, const std::vector<ShownTraffic>& shown) {
   PartSeconds parts;
-  const double times = static_cast<double>(input.micro_batches) / static_cast<double>(input.pp);
-  for (const ChunkTime& chunk : input.chunks) {
-    add_parts(parts, chunk.forward, times);
-    add_parts(parts, chunk.backward, times);
-  }
+  const auto micro_batches = static_cast<double>(input.micro_batches);
+  add_parts(parts, input.work, micro_batches);
+  const double times = micro_batches / static_cast<double>(input.pp);
   for (std::size_t stage = 0; stage < shown.size(); ++stage) {
     const ShownTraffic& own = shown[stage];
     parts.compute += times * input.traffic[stage].accumulate;

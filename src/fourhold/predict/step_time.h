@@ -9,20 +9,16 @@
 
 namespace fourhold::predict {
 
-// One virtual stage's blocks, for one micro-batch.
-struct ChunkTime {
-  PartSeconds forward;
-  PartSeconds backward;
-};
-
 struct StepTimeInput {
   plan::ScheduleKind schedule = plan::ScheduleKind::one_f_one_b;
   std::int64_t pp = 1;
   std::int64_t vpp = 1;
   std::int64_t micro_batches = 1;
-  std::vector<ChunkTime> chunks;      // chunk x pp + stage
-  std::vector<StateTraffic> traffic;  // per stage
-  double send_seconds = 0;            // the others as in StepSecondsInput
+  std::vector<ChunkSeconds> chunks = {};  // blocks alone, chunk x pp + stage
+  PartSeconds work =
+      {};  // the same by part: of the mean stage and one micro-batch, both directions
+  std::vector<StateTraffic> traffic = {};  // per stage
+  double send_seconds = 0;                 // the others as in StepSecondsInput
   double data_overlap = 1;
   double gathered_visible = 0.53;
   double host_seconds = 0;

@@ -23,6 +23,11 @@ struct TimePrediction {
   PartSeconds parts;
 };
 
+// What no layer falls below in this plan (ProfileTime::stalled_layer_seconds), for forward and
+// backward of one micro-batch; 0 for most.
+[[nodiscard]] double layer_floor_seconds(const plan::Plan& plan, const plan::Profile& profile,
+                                         const hardware::Cluster& cluster);
+
 // What is the same for all candidates of a search that share (tp, cp, ep, micro_batch) and the
 // recompute policy: times of every block of `blocks`.
 [[nodiscard]] std::vector<BlockTime> block_times(const plan::ProgramBlocks& blocks,

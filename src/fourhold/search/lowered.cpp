@@ -24,8 +24,9 @@ const LoweredBlocks& Lowering::blocks(const plan::Plan& plan) {
 }
 
 const BlockFacts& Lowering::facts(const plan::Plan& plan) {
-  std::unique_ptr<BlockFacts>& made =
-      facts_[{{plan.tp, plan.cp, plan.ep, class_of(plan.recompute)}, plan.micro_batch}];
+  const double floor_seconds = clock_ ? clock_->layer_floor_seconds(plan) : 0;
+  std::unique_ptr<BlockFacts>& made = facts_[{
+      {plan.tp, plan.cp, plan.ep, class_of(plan.recompute)}, plan.micro_batch, floor_seconds}];
   if (made == nullptr) made = std::make_unique<BlockFacts>(lower(plan).facts);
   return *made;
 }
@@ -39,7 +40,7 @@ LoweredBlocks Lowering::lower(const plan::Plan& plan) const {
   }
   const auto layer = static_cast<std::size_t>(lowered.blocks.layer_of_kind.front());
   lowered.facts.stream_bytes = lowered.facts.lifetimes[layer].output_bytes;
-  if (clock_) lowered.facts.seconds = clock_(lowered.blocks, plan);
+  if (clock_) lowered.facts.seconds = clock_->seconds(lowered.blocks, plan);
   return lowered;
 }
 

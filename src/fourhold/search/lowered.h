@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <tuple>
 #include <vector>
 
@@ -33,15 +34,21 @@ struct LoweredBlocks {
   BlockFacts facts;  // of the micro-batch it was lowered for
 };
 
-// Seconds of every block of a plan, by the model of time.
-using BlockClock = std::function<std::vector<predict::ChunkSeconds>(const plan::ProgramBlocks&,
-                                                                    const plan::Plan&)>;
+// The model of time, as far as blocks go.
+struct BlockClock {
+  // Seconds of every block of a plan.
+  std::function<std::vector<predict::ChunkSeconds>(const plan::ProgramBlocks&, const plan::Plan&)>
+      seconds;
+  // The one thing about them that depends on more than (tp, cp, ep, micro_batch) and the policy.
+  std::function<double(const plan::Plan&)> layer_floor_seconds;
+};
 
 // Lowers on first use. Local shapes depend on (tp, cp, ep), the micro-batch and the policy's class.
-// References stay valid. With an empty clock no seconds are made.
+// References stay valid. Without a clock no seconds are made.
 class Lowering {
  public:
-  Lowering(const model::ModelConfig& config, const plan::Profile& profile, BlockClock clock)
+  Lowering(const model::ModelConfig& config, const plan::Profile& profile,
+           std::optional<BlockClock> clock)
       : config_(config), profile_(profile), clock_(std::move(clock)) {}
 
   // Of the first micro-batch that is asked for.
@@ -55,9 +62,10 @@ class Lowering {
   using Key = std::tuple<std::int64_t, std::int64_t, std::int64_t, PolicyClass>;
   const model::ModelConfig& config_;
   const plan::Profile& profile_;
-  BlockClock clock_;
+  std::optional<BlockClock> clock_;
   std::map<Key, std::unique_ptr<LoweredBlocks>> blocks_;
-  std::map<std::pair<Key, std::int64_t>, std::unique_ptr<BlockFacts>> facts_;
+  using FactsKey = std::tuple<Key, std::int64_t, double>;  // micro-batch, layer floor
+  std::map<FactsKey, std::unique_ptr<BlockFacts>> facts_;
 };
 
 }  // namespace fourhold::search

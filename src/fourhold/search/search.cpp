@@ -70,15 +70,23 @@ class Search {
 
  private:
   [[nodiscard]] BlockClock clock() const {
-    return [this](const plan::ProgramBlocks& blocks, const plan::Plan& plan) {
-      std::vector<predict::ChunkSeconds> seconds;
-      seconds.reserve(blocks.blocks.size());
-      for (const predict::BlockTime& time : predict::block_times(
-               blocks, *request_.space.config, plan, *request_.space.profile, request_.cluster)) {
-        seconds.push_back({time.forward.total(), time.backward.total()});
-      }
-      return seconds;
-    };
+    const model::ModelConfig& config = *request_.space.config;
+    const plan::Profile& profile = *request_.space.profile;
+    const hardware::Cluster& cluster = request_.cluster;
+    return {.seconds =
+                [&](const plan::ProgramBlocks& blocks, const plan::Plan& plan) {
+                  std::vector<predict::ChunkSeconds> seconds;
+                  seconds.reserve(blocks.blocks.size());
+                  for (const predict::BlockTime& time :
+                       predict::block_times(blocks, config, plan, profile, cluster)) {
+                    seconds.push_back({time.forward.total(), time.backward.total()});
+                  }
+                  return seconds;
+                },
+            .layer_floor_seconds =
+                [&](const plan::Plan& plan) {
+                  return predict::layer_floor_seconds(plan, profile, cluster);
+                }};
   }
 
   // Memory of every candidate, and a bound of the time of every group that has one that fits.

@@ -68,8 +68,8 @@ TEST(Catalogue, EveryFileIsNamedLikeItsDeviceAndSourcesEveryFact) {
     const Device device = parse_device(file.text, std::string(file.name));
     EXPECT_EQ(device.name, file.name);
     for (const char* field :
-         {"usable_bytes", "peak_flops", "memory_bandwidth_bytes_per_second", "intra_node",
-          "inter_node", "host_memory_bytes", "host_link", "price_usd_per_hour"}) {
+         {"usable_bytes", "peak_flops", "memory_bandwidth_bytes_per_second", "sustained",
+          "intra_node", "inter_node", "host_memory_bytes", "host_link", "price_usd_per_hour"}) {
       EXPECT_NE(device.source_of(field), "") << file.name << " " << field;
     }
   }

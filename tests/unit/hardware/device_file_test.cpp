@@ -52,6 +52,47 @@ TEST(DeviceFile, FourFieldsAreEnough) {
   EXPECT_FALSE(device.price_usd_per_hour.has_value());
 }
 
+TEST(DeviceFile, WhatASilentFileSustainsIsStatedInOnePlace) {
+  const Device device = parse_device(kSmallest, "my.json");
+  EXPECT_EQ(device.sustained, SustainedShares{});
+  EXPECT_GT(device.sustained.attention.flash_2, 0);
+}
+
+TEST(DeviceFile, SharesOfThePeaksAreRead) {
+  const Device device = parse_device(
+      changed("\"name\"",
+              R"("sustained": {"matmul": 0.6, "memory": 0.8, "attention": {"flash_3": 0.5},)"
+              R"("kernel_start_seconds": 1e-6}, "name")"),
+      "my.json");
+  EXPECT_EQ(device.sustained.matmul, 0.6);
+  EXPECT_EQ(device.sustained.memory, 0.8);
+  EXPECT_EQ(device.sustained.attention.flash_3, 0.5);
+  EXPECT_EQ(device.sustained.attention.flash_2, 0);  // not listed: not known
+  EXPECT_EQ(device.sustained.kernel_start_seconds, 1e-6);
+}
+
+TEST(DeviceFile, AShareAboveThePeakIsRefused) {
+  const Fault fault = fault_of(changed("\"name\"", R"("sustained": {"matmul": 1.2}, "name")"));
+  EXPECT_EQ(fault.where, "my.json: sustained.matmul");
+}
+
+TEST(DeviceFile, AttentionNeedsAFusedKernel) {
+  const Fault fault =
+      fault_of(changed("\"name\"", R"("sustained": {"attention": {"unfused": 0.5}}, "name")"));
+  EXPECT_EQ(fault.where, "my.json: sustained.attention");
+  EXPECT_EQ(fault.what, "has no share of a fused kernel");
+}
+
+TEST(DeviceFile, ALinkStatesWhatItSustainsAndHowItStarts) {
+  const Device device = parse_device(
+      changed("\"name\"", R"("inter_node": {"name": "wire", "bytes_per_second": 1e9, "share": 0.5,)"
+                          R"("start_seconds": 2e-5, "hop_seconds": 1e-6}, "name")"),
+      "my.json");
+  EXPECT_EQ(device.inter_node.sustained_bytes_per_second(), 5e8);
+  EXPECT_EQ(device.inter_node.start_seconds, 2e-5);
+  EXPECT_EQ(device.inter_node.hop_seconds, 1e-6);
+}
+
 TEST(DeviceFile, SizesMayBeWrittenWithAUnit) {
   const Device device = parse_device(changed("1000", "\"23.5GiB\""), "my.json");
   EXPECT_EQ(device.usable.count(), 25232932864);  // 23.5 x 2^30
@@ -67,6 +108,7 @@ TEST(DeviceFile, EveryBuiltInDeviceSurvivesWritingAndReading) {
     EXPECT_EQ(again.usable, device.usable) << file.name;
     EXPECT_EQ(again.peak_flops, device.peak_flops) << file.name;
     EXPECT_EQ(again.intra_node, device.intra_node) << file.name;
+    EXPECT_EQ(again.sustained, device.sustained) << file.name;
     EXPECT_EQ(again.host_link, device.host_link) << file.name;
     EXPECT_EQ(again.price_usd_per_hour, device.price_usd_per_hour) << file.name;
     EXPECT_EQ(again.sources, device.sources) << file.name;

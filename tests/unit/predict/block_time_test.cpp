@@ -67,8 +67,17 @@ TEST(BlockTime, AHostThatIsSlowerSetsThePace) {
               std::pow(1 + std::pow(2.0, -12), 1.0 / 12), 1e-9);
   // Where both are equal, the sharp maximum is 2^(1/12).
   input.rates.host_seconds_per_operation = device / calls;
-  EXPECT_NEAR(block_time(layer_of(small_plan()), input).seconds() / device,
-              std::pow(2.0, 1.0 / 12), 1e-9);
+  EXPECT_NEAR(block_time(layer_of(small_plan()), input).seconds() / device, std::pow(2.0, 1.0 / 12),
+              1e-9);
+}
+
+TEST(BlockTime, AStalledLayerLastsAtLeastItsFloor) {
+  BlockTimeInput input = arithmetic_only();
+  const double device = block_time(layer_of(small_plan()), input).seconds();
+  input.layer_floor_seconds = 2 * device;
+  EXPECT_NEAR(block_time(layer_of(small_plan()), input).seconds(), 2 * device, 1e-9 * device);
+  input.layer_floor_seconds = device / 2;
+  EXPECT_NEAR(block_time(layer_of(small_plan()), input).seconds(), device, 1e-9 * device);
 }
 
 TEST(BlockTime, TensorTrafficIsTheGroupsCollectives) {

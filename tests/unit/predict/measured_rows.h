@@ -68,17 +68,21 @@ inline std::string missing_fact(const Row& row) {
   return "";
 }
 
-// A GPT of that shape with Megatron's defaults: dropout 0.1, a tied and padded table of 51,200 rows
-// where the vocabulary is not published, a feed-forward of 4 h.
-inline model::ModelConfig gpt_of(const Row& row) {
+// A GPT of that shape with the padded vocabulary of 51,200 rows where it is not published.
+inline model::ModelConfig gpt_of(const Row& row, double dropout) {
   const std::int64_t vocab = row.at("vocab").empty() ? 51200 : integer(row, "vocab");
   return model::read_hf_config(
       fmt::format(R"({{"model_type":"gpt2","n_embd":{},"n_layer":{},"n_head":{},"n_positions":{},)"
-                  R"("n_inner":{},"vocab_size":{},"resid_pdrop":0.1,"embd_pdrop":0.1,)"
-                  R"("attn_pdrop":0.1}})",
+                  R"("n_inner":{},"vocab_size":{},"resid_pdrop":{},"embd_pdrop":{},)"
+                  R"("attn_pdrop":{}}})",
                   row.at("hidden"), row.at("layers"), row.at("heads"), row.at("seq_len"),
-                  row.at("ffn"), vocab),
+                  row.at("ffn"), vocab, dropout, dropout, dropout),
       row.at("id"));
+}
+
+inline int zero_stage(const Row& row) {
+  const std::string& sharding = row.at("sharding");  // "zero3", "none" ...
+  return sharding.rfind("zero", 0) == 0 ? sharding[4] - '0' : 0;
 }
 
 inline plan::PlanRequest request_of(const Row& row) {
@@ -92,6 +96,7 @@ inline plan::PlanRequest request_of(const Row& row) {
   request.global_batch = integer(row, "global_batch");
   request.seq = integer(row, "seq_len");
   request.recompute = plan::recompute_from_string(row.at("recompute"));
+  request.zero = zero_stage(row);
   return request;
 }
 

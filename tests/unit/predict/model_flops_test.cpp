@@ -18,7 +18,8 @@ model::ModelConfig gpt(std::int64_t layers, std::int64_t hidden, std::int64_t he
                        {"heads", std::to_string(heads)},
                        {"seq_len", std::to_string(seq)},
                        {"ffn", std::to_string(4 * hidden)},
-                       {"vocab", std::to_string(vocab)}});
+                       {"vocab", std::to_string(vocab)}},
+                      0);
 }
 
 TEST(ModelFlops, AreNarayanansEquationThreeWithoutTheRecomputedForward) {
@@ -27,10 +28,9 @@ TEST(ModelFlops, AreNarayanansEquationThreeWithoutTheRecomputedForward) {
     const double s = 2048;
     const double vocab = 51200;
     const double expected = 72 * s * layers * h * h * (1 + s / (6 * h) + vocab / (12 * layers * h));
-    const double flops =
-        model_flops_per_sequence(gpt(static_cast<std::int64_t>(layers),
-                                     static_cast<std::int64_t>(h), 24, 2048, 51200),
-                                 2048);
+    const double flops = model_flops_per_sequence(
+        gpt(static_cast<std::int64_t>(layers), static_cast<std::int64_t>(h), 24, 2048, 51200),
+        2048);
     EXPECT_NEAR(flops / expected, 1, 1e-12);
   }
 }
@@ -38,7 +38,7 @@ TEST(ModelFlops, AreNarayanansEquationThreeWithoutTheRecomputedForward) {
 TEST(ModelFlops, AreSixPerParameterAndTokenWhereSequencesAreShort) {
   // llama-3.1-8b: 8,030,261,248 parameters, 525,336,576 of them in the embedding, 32 x 2 x 4096 +
   // 4096 in norms; attention adds 12 x 32 x 4096 per token and key.
-  const model::ModelConfig config = model::load_model("llama-3.1-8b").config;
+  const model::ModelConfig config = model::load_model("llama-3.1-8b");
   const double products = 8030261248.0 - 525336576.0 - 266240.0;
   EXPECT_DOUBLE_EQ(model_flops_per_sequence(config, 1), 6 * products + 12.0 * 32 * 4096);
 }

@@ -63,16 +63,15 @@ TEST(Pipeline, AnEdgeDelaysFillAndDrain) {
 }
 
 TEST(Pipeline, TheFirstStageEndsLast) {
-  const std::vector<double> ends =
-      replay(equal_stages(ScheduleKind::one_f_one_b, 4, 1, 8, {1, 2}));
+  const std::vector<double> ends = replay(equal_stages(ScheduleKind::one_f_one_b, 4, 1, 8, {1, 2}));
   EXPECT_EQ(ends, (std::vector<double>{33, 31, 29, 27}));  // each 2 s after the one behind it
 }
 
 PipelineInput random_pipeline() {
   PipelineInput input;
   input.pp = *rc::gen::inRange<std::int64_t>(1, 9);
-  input.schedule = *rc::gen::element(ScheduleKind::gpipe, ScheduleKind::one_f_one_b,
-                                     ScheduleKind::interleaved);
+  input.schedule =
+      *rc::gen::element(ScheduleKind::gpipe, ScheduleKind::one_f_one_b, ScheduleKind::interleaved);
   input.micro_batches = *rc::gen::inRange<std::int64_t>(1, 20);
   if (input.schedule == ScheduleKind::interleaved) {
     input.vpp = *rc::gen::inRange<std::int64_t>(2, 4);

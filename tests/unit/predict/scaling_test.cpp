@@ -47,19 +47,19 @@ TEST(Scaling, OneDeviceAloneNeedsNoAccumulation) {
   plan.layers_per_stage = {6};
   const hardware::Cluster cluster =
       hardware::uniform_cluster(hardware::load_device("a100-sxm-80gb").device, 4);
-  const SingleDevice single =
-      single_device(config, plan, plan::load_profile("standard"), cluster);
+  const SingleDevice single = single_device(config, plan, plan::load_profile("standard"), cluster);
   EXPECT_EQ(single.micro_batch, 12);  // tiny layers: fewer kernels are all that counts
 }
 
 // The model's own single device is never slower than the work of all devices in turn.
 RC_GTEST_PROP(Scaling, ManyDevicesNeverKeepMoreThanTheirShare, ()) {
-  const model::ModelConfig config = test::small_model(test::pick<std::string>({"llama", "mixtral"}));
+  const model::ModelConfig config =
+      test::small_model(test::pick<std::string>({"llama", "mixtral"}));
   const plan::Profile profile = plan::load_profile("standard");
   const std::optional<plan::Plan> plan = test::random_plan(config, profile);
   RC_PRE(plan.has_value());
-  const hardware::Cluster cluster = hardware::uniform_cluster(
-      hardware::load_device("a100-sxm-80gb").device, plan->devices());
+  const hardware::Cluster cluster =
+      hardware::uniform_cluster(hardware::load_device("a100-sxm-80gb").device, plan->devices());
   const double step = predict_time(config, *plan, profile, cluster).step_seconds;
   const double alone = single_device(config, *plan, profile, cluster).step_seconds;
   RC_ASSERT(alone <= step * static_cast<double>(plan->devices()) * (1 + 1e-9));

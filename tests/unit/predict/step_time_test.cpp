@@ -5,16 +5,16 @@
 namespace fourhold::predict {
 namespace {
 
-ChunkTime chunk(double forward, double backward) {
-  ChunkTime time;
-  time.forward.compute = forward;
-  time.backward.compute = backward;
-  return time;
+// `pp` equal stages of 1 s forward and `backward` s backward.
+StepTimeInput equal_stages(std::int64_t pp, std::int64_t micro_batches, double backward) {
+  StepTimeInput input{.pp = pp, .micro_batches = micro_batches};
+  input.chunks.assign(static_cast<std::size_t>(pp), {1, backward});
+  input.work.compute = 1 + backward;
+  input.traffic.assign(static_cast<std::size_t>(pp), StateTraffic{});
+  return input;
 }
 
-StepTimeInput one_stage() {
-  return {.micro_batches = 2, .chunks = {chunk(1, 3)}, .traffic = {StateTraffic{}}};
-}
+StepTimeInput one_stage() { return equal_stages(1, 2, 3); }
 
 double seconds(const StepTimeInput& input) {
   return step_time(input, PipelineMethod::replayed).seconds;
@@ -71,11 +71,8 @@ TEST(StepTime, OffloadShowsOnlyBeyondTheWork) {
 }
 
 TEST(StepTime, APipelineAddsItsBubbleAndASendEachWay) {
-  StepTimeInput input{.pp = 2,
-                      .micro_batches = 4,
-                      .chunks = {chunk(1, 2), chunk(1, 2)},
-                      .traffic = {StateTraffic{}, StateTraffic{}},
-                      .send_seconds = 0.5};
+  StepTimeInput input = equal_stages(2, 4, 2);
+  input.send_seconds = 0.5;
   for (const PipelineMethod method : {PipelineMethod::scored, PipelineMethod::replayed}) {
     const StepTime step = step_time(input, method);
     EXPECT_DOUBLE_EQ(step.seconds, (4 + 1) * 4);
@@ -86,11 +83,8 @@ TEST(StepTime, APipelineAddsItsBubbleAndASendEachWay) {
 }
 
 TEST(StepTime, TheLastStageReducesWhileTheFirstStillWorks) {
-  StepTimeInput input{.pp = 2,
-                      .micro_batches = 4,
-                      .chunks = {chunk(1, 2), chunk(1, 2)},
-                      .traffic = {StateTraffic{}, StateTraffic{}},
-                      .data_overlap = 0};
+  StepTimeInput input = equal_stages(2, 4, 2);
+  input.data_overlap = 0;
   input.traffic[1].per_step = 2;  // it ends a backward of 2 s earlier
   EXPECT_DOUBLE_EQ(seconds(input), 15);
   input.traffic[1].per_step = 3;

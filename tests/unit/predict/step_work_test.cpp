@@ -77,13 +77,14 @@ TEST(StepWork, FusedAttentionVisitsBlocksOfVisibleKeys) {
 }
 
 TEST(StepWork, AWindowLimitsTheKeysAQuerySees) {
-  EXPECT_EQ(mean_visible_keys(4, 0), 2.5);       // 1 2 3 4
-  EXPECT_EQ(mean_visible_keys(4, 2), 7.0 / 4);   // 1 2 2 2
+  EXPECT_EQ(mean_visible_keys(4, 0), 2.5);      // 1 2 3 4
+  EXPECT_EQ(mean_visible_keys(4, 2), 7.0 / 4);  // 1 2 2 2
   EXPECT_EQ(mean_visible_keys(4, 100), 2.5);
 }
 
 TEST(StepWork, ANormReadsAndWritesItsRow) {
-  // Two norms of 32 x 16 in bf16: 1024 read, 1024 written, 64 of weight and bias, 256 of statistics.
+  // Two norms of 32 x 16 in bf16: 1024 read, 1024 written, 64 of weight and bias, 256 of
+  // statistics.
   const Layer layer = layer_of("gpt2", 32, "standard");
   EXPECT_EQ(sum_of(layer, OpKind::norm, Phase::forward).memory_bytes, 2 * (1024 + 1024 + 64 + 256));
 }
@@ -92,9 +93,9 @@ TEST(StepWork, QueryKeyAndValueAreOneProductThatReadsItsInputOnce) {
   const Layer layer = layer_of("llama", 32, "standard");
   // q, k, v as one, then the output; gate and up as one, then down.
   EXPECT_EQ(sum_of(layer, OpKind::linear, Phase::forward).kernels, 4);
-  // Inputs: stream 1024 twice, attention's output 1024, product 32 x 24 x 2 = 1536. Outputs: q 1024,
-  // k and v 512 each, 1024, gate and up 1536 each, 1024. Weights: 2 x (256 + 128 + 128 + 256 +
-  // 3 x 384).
+  // Inputs: stream 1024 twice, attention's output 1024, product 32 x 24 x 2 = 1536. Outputs: q
+  // 1024, k and v 512 each, 1024, gate and up 1536 each, 1024. Weights: 2 x (256 + 128 + 128 + 256
+  // + 3 x 384).
   EXPECT_EQ(sum_of(layer, OpKind::linear, Phase::forward).memory_bytes,
             (3 * 1024 + 1536) + (1024 + 2 * 512 + 1024 + 2 * 1536 + 1024) + 2 * 1920);
 }

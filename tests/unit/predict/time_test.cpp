@@ -66,8 +66,8 @@ TEST(Time, TheLargestPublishedRunIsNearItsMeasuredStep) {
 
 // What must hold of any plan.
 RC_GTEST_PROP(Time, PartsAddUpAndTheBoundHolds, ()) {
-  const std::string family = test::pick<std::string>(
-      {"llama", "gpt2", "mixtral", "gemma2", "deepseek_v2"});
+  const std::string family =
+      test::pick<std::string>({"llama", "gpt2", "mixtral", "gemma2", "deepseek_v2"});
   const model::ModelConfig config = test::small_model(family);
   const std::string profile_name =
       test::pick<std::string>({"standard", "megatron-2021", "nanotron", "fsdp2"});

@@ -20,9 +20,9 @@ void expect_topology(const GroupTopology& group, std::int64_t ranks, std::int64_
 TEST(Topology, NeighboursShareANodeAndFarRanksDoNot) {
   expect_topology(group_topology(8, 1, 8), 8, 8, 1);
   expect_topology(group_topology(16, 1, 8), 16, 8, 2);
-  expect_topology(group_topology(4, 2, 8), 4, 4, 1);   // 0 2 4 6
-  expect_topology(group_topology(8, 2, 8), 8, 4, 2);   // 0 2 4 6 | 8 ...
-  expect_topology(group_topology(4, 8, 8), 4, 1, 4);   // one in each node
+  expect_topology(group_topology(4, 2, 8), 4, 4, 1);  // 0 2 4 6
+  expect_topology(group_topology(8, 2, 8), 8, 4, 2);  // 0 2 4 6 | 8 ...
+  expect_topology(group_topology(4, 8, 8), 4, 1, 4);  // one in each node
   expect_topology(group_topology(4, 32, 8), 4, 1, 4);
   expect_topology(group_topology(1, 1, 8), 1, 1, 1);
 }
@@ -38,17 +38,17 @@ TEST(Topology, RanksStandTensorFastestThenContextDataPipeline) {
   plan.dp = 2;
   plan.pp = 2;
   expect_topology(group_topology(plan, Axis::tp, 4, 8), 4, 4, 1);
-  expect_topology(group_topology(plan, Axis::cp, 4, 8), 2, 2, 1);   // 0 and 4
-  expect_topology(group_topology(plan, Axis::dp, 4, 8), 2, 1, 2);   // 0 and 8
-  expect_topology(group_topology(plan, Axis::pp, 4, 8), 2, 1, 2);   // 0 and 16
+  expect_topology(group_topology(plan, Axis::cp, 4, 8), 2, 2, 1);  // 0 and 4
+  expect_topology(group_topology(plan, Axis::dp, 4, 8), 2, 1, 2);  // 0 and 8
+  expect_topology(group_topology(plan, Axis::pp, 4, 8), 2, 1, 2);  // 0 and 16
   expect_topology(group_topology(plan, Axis::sharding, 4, 8), 4, 2, 2);
 }
 
 GroupLinks links(std::int64_t ranks, std::int64_t stride) {
   GroupLinks group;
   group.topology = group_topology(ranks, stride, 8);
-  group.intra = {"inside", 100, 0, 0.5, 0.25, 0.125};     // 50 bytes per second
-  group.inter = {"between", 20, 0, 0.5, 4.0, 2.0};        // 10 bytes per second
+  group.intra = {"inside", 100, 0, 0.5, 0.25, 0.125};  // 50 bytes per second
+  group.inter = {"between", 20, 0, 0.5, 4.0, 2.0};     // 10 bytes per second
   return group;
 }
 

@@ -21,7 +21,7 @@ RC_GTEST_PROP(MemoryTable, EqualsTheLedgerToTheByte, ()) {
   const std::optional<plan::Plan> plan = test::random_plan(config, profile);
   RC_PRE(plan.has_value());
 
-  search::Lowering lowering(config, profile, {});
+  search::Lowering lowering(config, profile, std::nullopt);
   const search::LoweredBlocks& lowered = lowering.blocks(*plan);
   const search::PipelineShape shape =
       search::pipeline_shape(config, lowered.blocks, *plan, profile);
