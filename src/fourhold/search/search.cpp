@@ -7,6 +7,7 @@
 #include <memory>
 #include <utility>
 
+#include "fourhold/predict/memory.h"
 #include "fourhold/predict/time.h"
 #include "fourhold/search/best_plans.h"
 #include "fourhold/search/rejections.h"
@@ -188,8 +189,20 @@ class Search {
     const double seconds = scorer.seconds(storage, PipelineMethod::replayed);
     ++counts_.replayed;
     const Candidate found = candidate(group, scorer.storages()[storage]);
-    if (!best_.would_take(seconds, found)) return;
-    best_.add(seconds, found);
+    if (best_.would_take(seconds, found) && placement_fits(found)) best_.add(seconds, found);
+  }
+
+  // Where the arena is reserved as it is placed, the live peak alone does not decide.
+  bool placement_fits(const Candidate& found) {
+    if (problem_.profile.reservation != plan::Reservation::placement) return true;
+    const predict::MemoryPrediction memory =
+        predict::predict_memory(problem_.config, plan_of(found, space_), problem_.profile);
+    const Bytes budget = predict::budget_of(request_.capacity);
+    if (memory.device_bytes <= budget) return true;
+    --counts_.evaluated;
+    rejections_.add_miss({Misfit::fragmentation, (memory.device_bytes - budget).count()},
+                         [&] { return found; });
+    return false;
   }
 
   [[nodiscard]] std::vector<Rejection> rejected() const {

@@ -60,6 +60,13 @@ struct BrutePlan {
   double step_seconds = 0;         // of those that fit
 };
 
+// Whether the plan still fits when its arena is placed.
+inline bool placement_fits(const SmallProblem& problem, const plan::Plan& plan) {
+  const search::SearchRequest& request = problem.request();
+  return predict::classify(predict::predict_memory(*request.space.config, plan, problem.profile()),
+                           request.capacity) == predict::VerdictClass::fits;
+}
+
 // Every legal candidate.
 inline std::vector<BrutePlan> all_plans(const SmallProblem& problem) {
   const search::SearchRequest& request = problem.request();
