@@ -30,11 +30,11 @@ struct Placement {
   static constexpr std::int64_t kNotPlaced = -1;  // the entry lies elsewhere
 
   std::vector<std::int64_t> offsets;  // of the entry's own bytes, by index of the entry
-  Bytes arena_bytes;                  // what these offsets need, guards included
+  Bytes arena_bytes{};                // what these offsets need, guards included
   // What the same entries need with a guard size of 0: the figure of a ledger, whatever guards the
   // run at hand has. Guards move entries to other places, so it is not arena_bytes minus guards; a
   // run with guards is held to arena_bytes, and to reserved_bytes only one without.
-  Bytes reserved_bytes;
+  Bytes reserved_bytes{};
 };
 
 // Places the entries of an expanded ledger; twice where there are guards. Entries alive throughout

@@ -152,7 +152,7 @@ class Walk {
   [[nodiscard]] bool makes_gradients(const Run& run) const {
     const auto& steps = stage_.blocks->blocks[static_cast<std::size_t>(run.block)].forward;
     return std::any_of(steps.begin(), steps.end(),
-                       [](const plan::Step& step) { return step.writes_gradients.size() > 0; });
+                       [](const plan::Step& step) { return !step.writes_gradients.empty(); });
   }
 
   // Calls `visit` for the instances of a run where an extreme can lie: the two at each end.

@@ -23,7 +23,7 @@ struct Candidate {
 // plans wins.
 [[nodiscard]] std::strong_ordering operator<=>(const Candidate& a, const Candidate& b);
 [[nodiscard]] inline bool operator==(const Candidate& a, const Candidate& b) {
-  return (a <=> b) == 0;
+  return std::is_eq(a <=> b);
 }
 
 [[nodiscard]] plan::Plan plan_of(const Candidate& candidate, const Space& space);

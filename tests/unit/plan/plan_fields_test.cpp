@@ -46,7 +46,7 @@ TEST(ProfileFields, EveryFieldHasOneNameAndAHelpLine) {
   Profile profile;
   Checked checked;
   visit_profile_fields(checked, profile);
-  EXPECT_EQ(checked.names.size(), 30U);
+  EXPECT_EQ(checked.names.size(), 44U);
 }
 
 template <class Enum>
@@ -65,6 +65,8 @@ TEST(EnumNames, EveryEnumOfAFieldHasOneNameForEachValue) {
   expect_names<Tuning>(static_cast<std::size_t>(Tuning::qlora) + 1);
   expect_names<GradientLifetime>(static_cast<std::size_t>(GradientLifetime::backward_to_step) + 1);
   expect_names<Startup>(static_cast<std::size_t>(Startup::full_fp32_copy) + 1);
+  expect_names<AttentionKernel>(static_cast<std::size_t>(AttentionKernel::flash_3) + 1);
+  expect_names<PipelineSends>(static_cast<std::size_t>(PipelineSends::scattered) + 1);
   expect_names<WeightStorage>(static_cast<std::size_t>(WeightStorage::fp32_only) + 1);
   expect_names<DummyWeightGradients>(static_cast<std::size_t>(DummyWeightGradients::one_per_shape) +
                                      1);

@@ -24,7 +24,7 @@ Fault refusal(const std::string& text) {
 TEST(Profiles, TheBuiltInOnesAreTheseNine) {
   EXPECT_EQ(profile_names(),
             (std::vector<std::string>{"accelerate", "deepspeed", "fourhold", "fsdp2", "llm-foundry",
-                                      "megatron", "megatron-2021", "nanotron", "standard"}));
+                                      "megatron-2021", "megatron", "nanotron", "standard"}));
 }
 
 TEST(Profiles, EachIsNamedLikeItsFileAndSaysWhereItsConstantsAreFrom) {

@@ -1,4 +1,8 @@
 // Predicted against measured step times of published runs, with no constant fitted per row.
+//
+// The matmul shares of A100 and H100, and the start of InfiniBand collectives, were chosen with
+// these sources in view (data/hardware/SOURCES.md): the figures guard that fit, they do not say how
+// well runs of other software are predicted.
 #include <algorithm>
 #include <cmath>
 #include <map>
