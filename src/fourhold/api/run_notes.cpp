@@ -26,7 +26,7 @@ void add_run_notes(const PlannedRun& planned, const plan::Profile& profile,
         format_bytes(activations.logits), format_bytes(activations.total)));
   }
   if (plan.precision == plan::Precision::bf16_pure) {
-    notes.push_back(
+    notes.emplace_back(
         "bf16-pure keeps no fp32 copy: an update below 1/256 of its weight is rounded away; "
         "bf16-sr, bf16-kahan or bf16-split keep it");
   }

@@ -90,7 +90,8 @@ class Answers {
     changed.zero = zero;
     changed.dp = std::max(devices, result_.plan.dp);
     changed.global_batch = changed.dp;
-    add(fmt::format("ZeRO-{} over {} devices", zero, changed.dp), std::move(changed));
+    std::string change = fmt::format("ZeRO-{} over {} devices", zero, changed.dp);
+    add(std::move(change), std::move(changed));
   }
 
   void add(std::string change, plan::Plan changed) {

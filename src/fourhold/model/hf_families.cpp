@@ -125,6 +125,7 @@ const Family* find_family(std::string_view model_type) {
 
 std::vector<std::string_view> family_names() {
   std::vector<std::string_view> names;
+  names.reserve(std::size(kFamilies));
   for (const Family& family : kFamilies) names.push_back(family.model_type);
   std::sort(names.begin(), names.end());
   return names;
