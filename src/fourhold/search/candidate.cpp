@@ -4,13 +4,13 @@
 
 namespace fourhold::search {
 
-std::strong_ordering operator<=>(const Candidate& a, const Candidate& b) {
+bool operator<(const Candidate& a, const Candidate& b) {
   const auto key = [](const Candidate& c) {
     return std::tuple{c.outer.tp,    c.outer.pp,  c.vpp,
                       c.outer.cp,    c.outer.ep,  c.zero,
                       c.micro_batch, c.recompute, static_cast<int>(c.offload)};
   };
-  return key(a) <=> key(b);
+  return key(a) < key(b);
 }
 
 plan::Plan plan_of(const Candidate& candidate, const Space& space) {

@@ -1,7 +1,6 @@
 // One candidate of the space, and the order of ties.
 #pragma once
 
-#include <compare>
 #include <cstdint>
 
 #include "fourhold/plan/plan.h"
@@ -21,10 +20,7 @@ struct Candidate {
 
 // Tuple order (tp, pp, vpp, cp, ep, zero, micro_batch, recompute, offload): the first of equal
 // plans wins.
-[[nodiscard]] std::strong_ordering operator<=>(const Candidate& a, const Candidate& b);
-[[nodiscard]] inline bool operator==(const Candidate& a, const Candidate& b) {
-  return std::is_eq(a <=> b);
-}
+[[nodiscard]] bool operator<(const Candidate& a, const Candidate& b);
 
 [[nodiscard]] plan::Plan plan_of(const Candidate& candidate, const Space& space);
 
