@@ -5,8 +5,6 @@
 #include <utility>
 
 #include "fourhold/plan/expand.h"
-#include "fourhold/plan/schedule.h"
-#include "fourhold/predict/memory.h"
 
 namespace fourhold::search {
 namespace {
@@ -58,19 +56,18 @@ PipelineShape pipeline_shape(const model::ModelConfig& config, const plan::Progr
 }
 
 std::vector<PeakMoments> shape_moments(const PipelineShape& shape,
-                                       const plan::ProgramBlocks& blocks, const plan::Plan& plan,
+                                       const plan::ProgramBlocks& blocks,
+                                       const std::vector<const predict::SlotStates*>& slots,
                                        const plan::StateMotion& motion,
                                        plan::GradientLifetime gradient_lifetime) {
   std::vector<PeakMoments> moments;
   moments.reserve(shape.stages.size());
-  for (const StageShape& stage : shape.stages) {
-    const std::vector<plan::Slot> slots = plan::stage_slots(
-        plan.schedule, plan.pp, stage.stage, plan.vpp, predict::representative_micro_batches(plan));
-    moments.push_back(peak_moments({.chunks = &stage.chunks,
+  for (std::size_t i = 0; i < shape.stages.size(); ++i) {
+    moments.push_back(peak_moments({.chunks = &shape.stages[i].chunks,
                                     .blocks = &blocks,
                                     .motion = motion,
                                     .gradient_lifetime = gradient_lifetime},
-                                   predict::fullest_slots(slots, stage.chunks.size())));
+                                   *slots[i]));
   }
   return moments;
 }

@@ -31,11 +31,10 @@ struct PipelineShape {
                                            const plan::ProgramBlocks& blocks,
                                            const plan::Plan& plan, const plan::Profile& profile);
 
-// For each different stage, the moments that can hold its peak over `micro_batches`.
-[[nodiscard]] std::vector<PeakMoments> shape_moments(const PipelineShape& shape,
-                                                     const plan::ProgramBlocks& blocks,
-                                                     const plan::Plan& plan,
-                                                     const plan::StateMotion& motion,
-                                                     plan::GradientLifetime gradient_lifetime);
+// For each different stage, the moments of its slots that can hold its peak.
+[[nodiscard]] std::vector<PeakMoments> shape_moments(
+    const PipelineShape& shape, const plan::ProgramBlocks& blocks,
+    const std::vector<const predict::SlotStates*>& slots, const plan::StateMotion& motion,
+    plan::GradientLifetime gradient_lifetime);
 
 }  // namespace fourhold::search

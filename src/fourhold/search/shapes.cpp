@@ -1,5 +1,6 @@
 #include "fourhold/search/shapes.h"
 
+#include "fourhold/plan/schedule.h"
 #include "fourhold/predict/memory.h"
 
 namespace fourhold::search {
@@ -19,7 +20,22 @@ const StageMoments& Shapes::moments(Shape& shape, const plan::Plan& plan,
   std::optional<StageMoments>& made =
       shape.moments[predict::representative_micro_batches(plan)][index_of(motion)];
   if (!made) {
-    made = shape_moments(shape.pipeline, blocks, plan, motion, profile_.gradient_lifetime);
+    std::vector<const predict::SlotStates*> of_stages;
+    for (const StageShape& stage : shape.pipeline.stages) {
+      of_stages.push_back(&slots(plan, stage.stage));
+    }
+    made = shape_moments(shape.pipeline, blocks, of_stages, motion, profile_.gradient_lifetime);
+  }
+  return *made;
+}
+
+const predict::SlotStates& Shapes::slots(const plan::Plan& plan, std::int64_t stage) {
+  const std::int64_t micro_batches = predict::representative_micro_batches(plan);
+  std::unique_ptr<predict::SlotStates>& made = slots_[{plan.pp, plan.vpp, stage, micro_batches}];
+  if (made == nullptr) {
+    made = std::make_unique<predict::SlotStates>(predict::fullest_slots(
+        plan::stage_slots(plan.schedule, plan.pp, stage, plan.vpp, micro_batches),
+        static_cast<std::size_t>(plan.vpp)));
   }
   return *made;
 }

@@ -38,12 +38,18 @@ class Shapes {
   const StageMoments& moments(Shape& shape, const plan::Plan& plan,
                               const plan::ProgramBlocks& blocks, const plan::StateMotion& motion);
 
+  // Of one stage of a plan, past the ramp.
+  const predict::SlotStates& slots(const plan::Plan& plan, std::int64_t stage);
+
  private:
   // none, selective and full have blocks in the same places; full:K has its own.
   using Key = std::tuple<std::int64_t, std::int64_t, std::int64_t>;
   const model::ModelConfig& config_;
   const plan::Profile& profile_;
+  // (pp, vpp), stage, micro-batches.
+  using SlotsKey = std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t>;
   std::map<Key, std::unique_ptr<Shape>> shapes_;
+  std::map<SlotsKey, std::unique_ptr<predict::SlotStates>> slots_;
 };
 
 }  // namespace fourhold::search

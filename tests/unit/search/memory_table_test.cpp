@@ -4,6 +4,7 @@
 #include <rapidcheck/gtest.h>
 
 #include "fourhold/predict/memory.h"
+#include "fourhold/search/shapes.h"
 #include "tests/unit/predict/small_plans.h"
 
 namespace fourhold {
@@ -23,13 +24,12 @@ RC_GTEST_PROP(MemoryTable, EqualsTheLedgerToTheByte, ()) {
 
   search::Lowering lowering(config, profile, std::nullopt);
   const search::LoweredBlocks& lowered = lowering.blocks(*plan);
-  const search::PipelineShape shape =
-      search::pipeline_shape(config, lowered.blocks, *plan, profile);
+  search::Shapes shapes(config, profile);
+  search::Shape& shape = shapes.of(*plan, lowered.blocks);
   const std::vector<search::Storage> storages{{.zero = plan->zero, .offload = plan->offload}};
   const plan::StateMotion motion = plan::motion_of(*plan, plan::recipe_of(*plan, profile));
-  const auto moments =
-      search::shape_moments(shape, lowered.blocks, *plan, motion, profile.gradient_lifetime);
-  const auto bases = search::stage_bases(config, lowered, shape, *plan, profile, storages);
+  const search::StageMoments& moments = shapes.moments(shape, *plan, lowered.blocks, motion);
+  const auto bases = search::stage_bases(config, lowered, shape.pipeline, *plan, profile, storages);
   const auto states = search::storage_states(lowered.blocks, *plan, profile, storages);
   const search::StorageBlocks blocks =
       search::storage_blocks(lowered.facts.lifetimes, states[0], profile.gradient_lifetime);
