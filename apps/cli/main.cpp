@@ -9,6 +9,7 @@
 
 #include "apps/cli/output.h"
 #include "apps/cli/parse.h"
+#include "apps/cli/progress.h"
 #include "apps/cli/terminal.h"
 #include "fourhold/api/help.h"
 #include "fourhold/api/verbs.h"
@@ -46,8 +47,11 @@ ExitCode run_verb(const api::Verb& verb, const std::vector<std::string>& words) 
     cli::write_output(api::help_text(verb, screen));
     return ExitCode::done;
   }
-  const api::Output output = verb.run(parsed.arguments, parsed.form, screen);
-  if (output.file) cli::write_file(output.file->path, output.file->content);
+  const api::Output output = [&] {
+    cli::ProgressLine progress;
+    return verb.run(parsed.arguments, parsed.form, screen, progress.function());
+  }();
+  for (const api::Output::File& file : output.files) cli::write_file(file.path, file.content);
   cli::write_output(output.text);
   for (const std::string& note : output.notes) {
     cli::write_note("note: " + report::printable(note) + "\n");

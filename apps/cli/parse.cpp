@@ -104,7 +104,7 @@ ParsedVerb parse_verb(const api::Verb& verb, const std::vector<std::string>& wor
     }
     for (const std::string& text : texts) parsed.arguments.options.push_back({option.flag, text});
   }
-  api::refuse_repetition(parsed.arguments);
+  api::refuse_repetition(parsed.arguments, api::repeating(options));
   // The common ones are answered here.
   auto& given = parsed.arguments.options;
   const auto take = [&given](std::string_view flag) -> std::optional<std::string> {

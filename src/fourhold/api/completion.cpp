@@ -144,7 +144,9 @@ std::string fish_completion() {
       std::string line = fmt::format("complete -c fourhold {} -l {}", condition,
                                      std::string_view(option.flag).substr(2));
       if (!option.alias.empty()) {
-        line += fmt::format(" -l {}", std::string_view(option.alias).substr(2));
+        const bool is_short = option.alias.size() == 2;  // "-o"
+        line += fmt::format(" {} {}", is_short ? "-s" : "-l",
+                            std::string_view(option.alias).substr(is_short ? 1 : 2));
       }
       if (!option.value.empty()) line += takes_file(option) ? " -r" : " -x";
       const std::string words = joined(words_of(option));

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "fourhold/api/answer_costs.h"
 #include "fourhold/api/plan_choice.h"
 #include "fourhold/api/run_json.h"
 #include "fourhold/api/run_notes.h"
@@ -94,6 +95,7 @@ FitResult fit(const FitRequest& request) {
       predict::largest_that_fit(run.model, planned.plan, run.profile, *planned.capacity);
   result.verdict =
       predict::decide(run.model, planned.plan, run.profile, planned.memory, *planned.capacity);
+  add_time_costs(run, planned.plan, result.verdict);
   result.chosen = std::move(run.chosen);
   result.notes = std::move(run.notes);
   add_run_notes(planned, run.profile, result.notes);

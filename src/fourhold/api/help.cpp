@@ -35,6 +35,8 @@ std::string_view heading(OptionGroup group) {
       return "Operands";
     case OptionGroup::question:
       return "Question";
+    case OptionGroup::run:
+      return "Run and time";
     case OptionGroup::device:
       return "Device";
     case OptionGroup::plan:
@@ -53,11 +55,13 @@ std::string usage_text(const Verb& verb) {
 
 std::string overview_text(const report::Screen& screen) {
   std::string text = report::wrapped(
-      "fourhold says, to the byte, what a transformer training run holds in memory before it runs: "
-      "weights, gradients, optimizer state and activations; whether that fits, and what to change "
-      "if it does not.",
+      "fourhold says, to the byte and the second, what a transformer training run needs before it "
+      "runs: what it holds in memory, whether that fits, how long it takes, what to change if it "
+      "does not fit, and which split over many devices is the fastest that does.",
       screen.columns);
-  text += "\n  fourhold fit llama-3.1-8b --device rtx-4090 --batch 1 --seq 4096\n\n";
+  text +=
+      "\n  fourhold fit llama-3.1-8b --device rtx-4090 --batch 1 --seq 4096\n"
+      "  fourhold plan llama-3.1-8b --device h100 --count 8 --tokens 1e12 -o plan.json\n\n";
   report::Table table({{""}, {""}, {"", report::Align::left, report::WhenTight::wrap}});
   for (const Verb& verb : verbs()) {
     table.add({std::string(verb.name), std::string(verb.operands), std::string(verb.summary)});

@@ -19,7 +19,8 @@ namespace fourhold::api {
 
 // The heading of a group of options, in the order in which groups are listed.
 [[nodiscard]] std::string_view heading(OptionGroup group);
-inline constexpr OptionGroup kListedGroups[] = {OptionGroup::question, OptionGroup::device,
-                                                OptionGroup::plan, OptionGroup::output};
+inline constexpr OptionGroup kListedGroups[] = {OptionGroup::question, OptionGroup::run,
+                                                OptionGroup::device, OptionGroup::plan,
+                                                OptionGroup::output};
 
 }  // namespace fourhold::api

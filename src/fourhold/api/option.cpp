@@ -24,6 +24,8 @@ std::string_view value_name(ValueKind kind) {
       return "DEVICE";
     case ValueKind::file:
       return "FILE";
+    case ValueKind::flag:
+      return "";
     case ValueKind::text:
       break;
   }
@@ -39,7 +41,7 @@ std::string capitals(std::string_view name) {
 }  // namespace
 
 std::string flag_of(std::string_view name) {
-  std::string flag = "--" + std::string(name);
+  std::string flag = (name.size() == 1 ? "-" : "--") + std::string(name);
   std::replace(flag.begin(), flag.end(), '_', '-');
   return flag;
 }

@@ -14,13 +14,25 @@ namespace fourhold::api {
 enum class OptionGroup : std::uint8_t {
   operand,   // stands without a flag: MODEL, A, B
   question,  // of the verb itself
+  run,       // the whole run: tokens, deadline, price, speed
   device,
   plan,
   output,
 };
 
 // What the value is, for completion and for its name in help.
-enum class ValueKind : std::uint8_t { text, number, size, choice, model, device, profile, file };
+// `flag` stands alone.
+enum class ValueKind : std::uint8_t {
+  text,
+  number,
+  size,
+  choice,
+  model,
+  device,
+  profile,
+  file,
+  flag,
+};
 
 struct Option {
   plan::FieldInfo field;  // name in JSON; the flag writes '-' for '_'
@@ -34,14 +46,15 @@ struct OptionInfo {
   std::string name;   // "micro_batch"
   std::string flag;   // "--micro-batch"; of an operand its name in capitals
   std::string alias;  // "--batch", or ""
-  std::string value;  // "N", "SIZE", "NAME" ...
+  std::string value;  // "N", "SIZE", "NAME" ...; "" of one that stands alone
   std::string help;
   OptionGroup group = OptionGroup::question;
   ValueKind kind = ValueKind::text;
   std::vector<std::string_view> choices;  // all values there are, or empty
+  bool repeats = false;                   // may stand several times
 };
 
-// "--micro-batch" for "micro_batch".
+// "--micro-batch" for "micro_batch", "-o" for "o".
 [[nodiscard]] std::string flag_of(std::string_view name);
 
 // The facts of an option whose values are `choices`, if it has a closed set of them.

@@ -27,21 +27,51 @@ void set_from_text(const Option& /*option*/, std::string_view text, const std::s
 void set_from_text(const Option& option, std::string_view text, const std::string& where,
                    std::optional<double>& out) {
   std::string digits(text);
-  const bool percent = !digits.empty() && digits.back() == '%';
+  const plan::FieldInfo& field = option.field;
+  const bool is_share = field.numbers.most <= 1;
+  const bool percent = is_share && !digits.empty() && digits.back() == '%';
   if (percent) digits.pop_back();
   char* end = nullptr;
   double value = std::strtod(digits.c_str(), &end);
   const bool complete = !digits.empty() && end == digits.c_str() + digits.size();
   if (percent) value /= 100;
-  const plan::FieldInfo& field = option.field;
   if (!complete || !std::isfinite(value) || value < field.numbers.least ||
       value > field.numbers.most) {
     throw Error(where,
-                fmt::format("'{:.40}' is not a share of at least {} and at most {}", text,
-                            field.numbers.least, field.numbers.most),
-                "for example 0.1 or 10%");
+                fmt::format("'{:.40}' is not a {} of at least {} and at most {}", text,
+                            is_share ? "share" : "number", field.numbers.least, field.numbers.most),
+                is_share ? "for example 0.1 or 10%" : "for example 2.5 or 1e6");
   }
   out = value;
+}
+
+void set_from_text(const Option& /*option*/, std::string_view /*text*/,
+                   const std::string& /*where*/, bool& out) {
+  out = true;
+}
+
+void set_from_text(const Option& /*option*/, std::string_view text, const std::string& where,
+                   std::vector<std::string>& out) {
+  if (text.empty()) throw Error(where, "is empty", "give it a value");
+  out.emplace_back(text);
+}
+
+void set_from_json(const Option& /*option*/, const json::Value& value, const std::string& where,
+                   bool& out) {
+  if (!value.is_boolean()) {
+    throw Error(where, fmt::format("must be true or false, not {}", value.kind_name()),
+                "write true, or leave it out");
+  }
+  out = value.boolean();
+}
+
+void set_from_json(const Option& /*option*/, const json::Value& value, const std::string& where,
+                   std::vector<std::string>& out) {
+  if (!value.is_array()) {
+    out = {string_of(value, where)};
+    return;
+  }
+  for (const json::Value& one : value.array()) out.push_back(string_of(one, where));
 }
 
 void set_from_json(const Option& /*option*/, const json::Value& value, const std::string& where,

@@ -20,9 +20,15 @@ void set_from_text(const Option& option, std::string_view text, const std::strin
                    std::string& out);
 void set_from_text(const Option& option, std::string_view text, const std::string& where,
                    std::optional<Bytes>& out);
-// A share: "0.1" or "10%".
+// A number; one of at most 1 is a share: "0.1" or "10%".
 void set_from_text(const Option& option, std::string_view text, const std::string& where,
                    std::optional<double>& out);
+// Stands alone: it is there.
+void set_from_text(const Option& option, std::string_view text, const std::string& where,
+                   bool& out);
+// May stand several times: in the order of the command line.
+void set_from_text(const Option& option, std::string_view text, const std::string& where,
+                   std::vector<std::string>& out);
 // Everything a plan may hold.
 template <class Value>
 void set_from_text(const Option& option, std::string_view text, const std::string& where,
@@ -38,6 +44,10 @@ void set_from_json(const Option& option, const json::Value& value, const std::st
 // Bytes, or a text such as "24GiB".
 void set_from_json(const Option& option, const json::Value& value, const std::string& where,
                    std::optional<Bytes>& out);
+void set_from_json(const Option& option, const json::Value& value, const std::string& where,
+                   bool& out);
+void set_from_json(const Option& option, const json::Value& value, const std::string& where,
+                   std::vector<std::string>& out);
 template <class Value>
 void set_from_json(const Option& option, const json::Value& value, const std::string& where,
                    std::optional<Value>& out) {
@@ -45,6 +55,10 @@ void set_from_json(const Option& option, const json::Value& value, const std::st
   plan::read_field(value, where, option.field, read);
   out = std::move(read);
 }
+
+// Whether an option of this field may stand several times.
+template <class Field>
+inline constexpr bool kRepeats = std::is_same_v<Field, std::vector<std::string>>;
 
 // The closed set of values a field of this type has, or nothing.
 template <class Field>

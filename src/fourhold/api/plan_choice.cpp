@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "fourhold/api/search_request.h"
 #include "fourhold/base/error.h"
 
 namespace fourhold::api {
@@ -45,15 +46,38 @@ std::vector<PlanRequest> candidates_of(const PlanRequest& request, const plan::P
   return candidates;
 }
 
-std::int64_t missing_bytes(const predict::MemoryPrediction& memory,
-                           const predict::Capacity& capacity) {
-  std::int64_t missing =
-      std::max<std::int64_t>(0, (memory.device_bytes - predict::budget_of(capacity)).count());
-  if (capacity.host_bytes) {
-    const Bytes host = memory.host_bytes + memory.host_staging_bytes;
-    missing += std::max<std::int64_t>(0, (host - *capacity.host_bytes).count());
+// The request with the splits of its first plan, for a search over the rest; nothing where nothing
+// is left to choose.
+std::optional<PlanRequest> narrowed(const PlanRequest& request, const plan::Plan& first) {
+  if (!plan::open_choices(request).any()) return std::nullopt;
+  PlanRequest narrow = request;
+  narrow.count = first.devices();
+  narrow.tp = first.tp;
+  narrow.pp = first.pp;
+  narrow.cp = first.cp;
+  narrow.ep = first.ep;
+  narrow.dp.reset();
+  narrow.seq = first.seq;
+  if (!request.global_batch) {
+    narrow.global_batch = first.global_batch;
+    narrow.micro_batch = first.micro_batch;
   }
-  return missing;
+  return narrow;
+}
+
+// Nothing where the search has nothing to say: no rates, or no legal candidate.
+std::optional<plan::Plan> fastest_plan(const LoadedRun& run, const plan::Plan& first) {
+  const std::optional<PlanRequest> narrow = narrowed(run.request, first);
+  if (!narrow) return first;
+  try {
+    search::SearchRequest request = search_request_of(run, *narrow);
+    request.best = 1;
+    search::SearchResult found = search::find_plans(request);
+    if (!found.plans.empty()) return std::move(found.plans.front().plan);
+    return nearest_miss(run, request.capacity, found);
+  } catch (const Error&) {
+    return std::nullopt;
+  }
 }
 
 }  // namespace
@@ -70,6 +94,14 @@ PlannedRun complete_plan(const LoadedRun& run) {
 
 PlannedRun choose_plan(const LoadedRun& run) {
   PlannedRun first = complete_plan(run);
+  if (first.capacity) {
+    if (std::optional<plan::Plan> fastest = fastest_plan(run, first.plan)) {
+      if (*fastest == first.plan) return first;
+      first.plan = std::move(*fastest);
+      first.memory = predict::predict_memory(run.model, first.plan, run.profile);
+      return first;
+    }
+  }
   if (!first.capacity ||
       predict::classify(first.memory, *first.capacity) == predict::VerdictClass::fits) {
     return first;

@@ -1,4 +1,4 @@
-// The choices a request leaves open, decided by memory alone.
+// The choices a request leaves open.
 #pragma once
 
 #include <optional>
@@ -16,12 +16,14 @@ struct PlannedRun {
   std::optional<predict::Capacity> capacity;  // absent without a device
 };
 
-// The plan that says what the request says, and its memory. Where zero, recompute or offload are
-// not given, the first that fits is taken, tried in the order offload none, optimizer,
-// optimizer+gradients, all; within it recompute none, selective, full; within it zero from low to
-// high: what costs least time first. Where none fits, the one that misses by the fewest bytes. A
-// micro-batch that is not given is 1, virtual stages are 1. Without a device the first is taken.
-// Throws Error for a request that no choice makes legal.
+// The plan that says what the request says, and its memory. On a device with rates, zero,
+// recompute, offload and virtual stages that are not given are those of the fastest plan that fits,
+// found by search with the rest fixed; so is the micro-batch where the global batch is given (else
+// it is 1). Without rates (--memory alone) the first that fits is taken, tried in the order offload
+// none, optimizer, optimizer+gradients, all; within it recompute none, selective, full; within it
+// zero from low to high: what costs least time first. Where none fits, the one that misses by the
+// fewest bytes. Without a device the first is taken. Throws Error for a request that no choice
+// makes legal.
 [[nodiscard]] PlannedRun choose_plan(const LoadedRun& run);
 
 // The plan exactly as given: what is open has its first value (plan::complete).

@@ -47,6 +47,16 @@ PlanFile plan_file_from(const json::Value& value, PlanFileKind kind) {
 
 }  // namespace
 
+std::string plan_file_text(const std::string& model, const std::string& device,
+                           const plan::Plan& plan) {
+  json::Object file{{"schema", kSchema}};
+  if (!model.empty()) file.emplace_back("model", model);
+  if (!device.empty()) file.emplace_back("device", device);
+  file.emplace_back("count", plan.devices());
+  file.emplace_back("plan", plan::to_json(plan));
+  return json::write(std::move(file)) + "\n";
+}
+
 bool is_plan_file(const std::string& path) {
   std::error_code fault;
   if (!std::filesystem::is_regular_file(path, fault)) return false;

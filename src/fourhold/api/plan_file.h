@@ -25,6 +25,10 @@ enum class PlanFileKind : std::uint8_t {
   names_its_model,  // Error for a file that does not
 };
 
+// The text of a plan file: what is "" or nothing is left out.
+[[nodiscard]] std::string plan_file_text(const std::string& model, const std::string& device,
+                                         const plan::Plan& plan);
+
 // Whether `path` is a file that says it is a plan file. Other files are left to their own readers.
 [[nodiscard]] bool is_plan_file(const std::string& path);
 

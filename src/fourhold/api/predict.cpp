@@ -4,10 +4,16 @@
 
 #include <fmt/format.h>
 
+#include "fourhold/api/answer_costs.h"
+#include "fourhold/api/duration_verdict.h"
+#include "fourhold/api/plan_difference.h"
+#include "fourhold/api/plan_file.h"
 #include "fourhold/api/run_json.h"
 #include "fourhold/api/run_notes.h"
 #include "fourhold/api/run_text.h"
+#include "fourhold/api/time_text.h"
 #include "fourhold/base/quantity.h"
+#include "fourhold/report/duration.h"
 #include "fourhold/report/table.h"
 #include "fourhold/report/text.h"
 
@@ -60,8 +66,12 @@ std::string first_line(const PredictResult& result, const report::Screen& screen
   const Sizes sizes{.state = Bytes(memory.worst().state_bytes),
                     .needed = memory.device_bytes,
                     .usable = result.planned.capacity->usable_bytes};
-  return headline(subject, verdict_wording(*result.verdict, sizes), verdict_ink(*result.verdict),
-                  screen);
+  Wording wording = verdict_wording(*result.verdict, sizes);
+  if (result.verdict->verdict == predict::VerdictClass::fits_but_takes_too_long) {
+    wording.full = "fits, but takes " + report::days_text(result.time.run->days);
+    wording.brief = wording.full;
+  }
+  return headline(subject, wording, verdict_ink(*result.verdict), screen);
 }
 
 std::string second_line(const predict::MemoryPrediction& memory, const report::Screen& screen) {
@@ -80,33 +90,59 @@ std::string second_line(const predict::MemoryPrediction& memory, const report::S
 std::string third_line(const PredictResult& result, const report::Screen& screen) {
   if (!result.verdict) return "Name a --device or a --memory to know whether that fits.\n";
   const Bytes usable = result.planned.capacity->usable_bytes;
-  if (verdict_ink(*result.verdict) == report::Ink::bad) {
+  const bool too_long = result.verdict->verdict == predict::VerdictClass::fits_but_takes_too_long;
+  if (too_long || verdict_ink(*result.verdict) == report::Ink::bad) {
     return first_answer_text(*result.verdict, screen);
   }
-  return fmt::format("{} stay free on the fullest device.\n",
-                     format_bytes(usable - result.planned.memory.device_bytes));
+  const std::string free = format_bytes(usable - result.planned.memory.device_bytes);
+  if (!result.time.step) return fmt::format("{} stay free on the fullest device.\n", free);
+  const std::string pace = pace_text(result.time);
+  return report::first_that_fits(
+             {fmt::format("{}; {} stay free on the fullest device.", pace, free),
+              fmt::format("{}; {} stay free.", pace, free), pace + "."},
+             screen.columns) +
+         "\n";
 }
 
 }  // namespace
 
-PredictResult predict(const PredictRequest& request) {
-  LoadedRun run = load_run(request.run);
+PredictResult predict_run(LoadedRun run, const TimeRequest& time) {
   PredictResult result;
   result.planned = choose_plan(run);
   result.name = display_name(run.model.name);
   result.counts = run.counts;
+  result.notes = std::move(run.notes);
+  const plan::Plan& plan = result.planned.plan;
+  result.time = time_answer(run, time, plan);
   if (run.target) {
     result.device = run.target->cluster.device.name;
-    result.verdict = predict::decide(run.model, result.planned.plan, run.profile,
-                                     result.planned.memory, *result.planned.capacity);
+    result.verdict = predict::decide(run.model, plan, run.profile, result.planned.memory,
+                                     *result.planned.capacity);
+    judge_duration(run, time, plan, result.time, *result.verdict);
+    add_time_costs(run, plan, *result.verdict);
   }
   result.chosen = std::move(run.chosen);
-  result.notes = std::move(run.notes);
   add_run_notes(result.planned, run.profile, result.notes);
+  add_time_notes(run, time, result.time, result.notes);
+  return result;
+}
+
+PredictResult predict(const PredictRequest& request) {
+  check(request.time);
+  if (request.run.plan_file.empty() || !is_plan_file(request.run.model)) {
+    return predict_run(load_run(request.run), request.time);
+  }
+  RunRequest first = request.run;
+  first.plan_file.clear();
+  RunRequest second = request.run;
+  second.model = std::exchange(second.plan_file, {});
+  PredictResult result = predict_run(load_run(first), request.time);
+  result.other.push_back(predict_run(load_run(second), request.time));
   return result;
 }
 
 json::Value to_json(const PredictResult& result) {
+  if (!result.other.empty()) return difference_json(result, result.other.front());
   const auto& capacity = result.planned.capacity;
   const std::optional<Bytes> usable =
       capacity ? std::optional(capacity->usable_bytes) : std::nullopt;
@@ -118,14 +154,15 @@ json::Value to_json(const PredictResult& result) {
                       {"plan", plan::to_json(result.planned.plan)},
                       {"chosen", texts_json(result.chosen)},
                       {"memory", memory_json(result.planned.memory, usable)},
-                      {"time", nullptr},  // not predicted by this version
+                      {"time", time_json(result.time.step)},
                       {"verdict", result.verdict ? verdict_json(*result.verdict) : json::Value()},
-                      {"run", nullptr},
+                      {"run", run_json(result.time.run)},
                       {"fit_probability", nullptr},
                       {"notes", texts_json(result.notes)}};
 }
 
 std::string to_text(const PredictResult& result, const report::Screen& screen) {
+  if (!result.other.empty()) return difference_text(result, result.other.front(), screen);
   const predict::MemoryPrediction& memory = result.planned.memory;
   std::string text = first_line(result, screen);
   text += second_line(memory, screen);
@@ -134,7 +171,10 @@ std::string to_text(const PredictResult& result, const report::Screen& screen) {
   if (result.verdict) {
     text += report::wrapped(result.verdict->explanation, screen.columns, "Why     ");
   }
+  text += speed_lines(result.time, result.planned.plan, screen);
   text += plan_text(result.planned.plan, result.chosen, screen);
+  const std::string parts = parts_text(result.time, screen);
+  if (!parts.empty()) text += "\n" + parts;
   text += "\n" + categories_text(memory, screen);
   if (memory.startup_bytes > Bytes(0)) {
     text += fmt::format("  {} while the model is loaded\n", format_bytes(memory.startup_bytes));

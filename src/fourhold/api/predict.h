@@ -1,4 +1,5 @@
-// `fourhold predict`: what one explicit plan holds, by category and stage, and whether it fits.
+// `fourhold predict`: what one explicit plan holds, by category and stage, whether it fits, and how
+// long its step takes; or what differs between two plans.
 #pragma once
 
 #include <optional>
@@ -7,6 +8,8 @@
 
 #include "fourhold/api/plan_choice.h"
 #include "fourhold/api/run.h"
+#include "fourhold/api/run_time.h"
+#include "fourhold/api/time_options.h"
 #include "fourhold/base/json.h"
 #include "fourhold/predict/verdict.h"
 #include "fourhold/report/memory_bars.h"
@@ -16,12 +19,14 @@ namespace fourhold::api {
 
 struct PredictRequest {
   RunRequest run;
+  TimeRequest time;
   std::string svg;
 };
 
 template <class Visitor>
 void visit_options(Visitor&& visit, PredictRequest& request) {
   visit_run_options(visit, request.run);
+  visit_time_options(visit, request.time);
   visit(Option{{"svg", "draw the bars into this file too"}, OptionGroup::output, ValueKind::file},
         request.svg);
 }
@@ -32,11 +37,17 @@ struct PredictResult {
   PlannedRun planned;
   std::string device;                       // "" without one
   std::optional<predict::Verdict> verdict;  // absent without a device
+  TimeAnswer time;
   std::vector<std::string> chosen;
   std::vector<std::string> notes;
+  std::vector<PredictResult> other;  // the second of two plan files, or empty
 };
 
+// Two operands that are both plan files are two plans to compare: the flags count for both.
 [[nodiscard]] PredictResult predict(const PredictRequest& request);
+
+// The prediction of a plan that is complete but for what choose_plan chooses.
+[[nodiscard]] PredictResult predict_run(LoadedRun run, const TimeRequest& time);
 
 [[nodiscard]] json::Value to_json(const PredictResult& result);
 [[nodiscard]] std::string to_text(const PredictResult& result, const report::Screen& screen);

@@ -1,12 +1,15 @@
 #include "fourhold/api/request.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace fourhold::api {
 
-void refuse_repetition(const Arguments& arguments) {
+void refuse_repetition(const Arguments& arguments, const std::vector<std::string>& repeating) {
   const auto& options = arguments.options;
   for (std::size_t i = 0; i < options.size(); ++i) {
+    if (std::find(repeating.begin(), repeating.end(), options[i].flag) != repeating.end()) continue;
     for (std::size_t j = 0; j < i; ++j) {
       if (options[i].flag != options[j].flag) continue;
       throw Error(
@@ -15,6 +18,14 @@ void refuse_repetition(const Arguments& arguments) {
           "give it once");
     }
   }
+}
+
+std::vector<std::string> repeating(const std::vector<OptionInfo>& options) {
+  std::vector<std::string> flags;
+  for (const OptionInfo& option : options) {
+    if (option.repeats) flags.push_back(option.flag);
+  }
+  return flags;
 }
 
 void refuse_operand(const std::string& operand, std::size_t most) {

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "fourhold/api/arguments.h"
@@ -18,8 +19,9 @@
 
 namespace fourhold::api {
 
-// Throws Error for a flag that stands twice: which of the two was meant is not ours to guess.
-void refuse_repetition(const Arguments& arguments);
+// Throws Error for a flag that stands twice and is not among `repeating`: which of the two was
+// meant is not ours to guess.
+void refuse_repetition(const Arguments& arguments, const std::vector<std::string>& repeating = {});
 // Throws Error for more operands than the verb has.
 [[noreturn]] void refuse_operand(const std::string& operand, std::size_t most);
 
@@ -27,15 +29,21 @@ template <class Request>
 [[nodiscard]] std::vector<OptionInfo> options_of() {
   std::vector<OptionInfo> list;
   Request request;
-  visit_options([&list](const Option& option,
-                        auto& field) { list.push_back(info_of(option, choices_of(field))); },
-                request);
+  visit_options(
+      [&list](const Option& option, auto& field) {
+        list.push_back(info_of(option, choices_of(field)));
+        list.back().repeats = kRepeats<std::decay_t<decltype(field)>>;
+      },
+      request);
   return list;
 }
 
+// Flags that may stand several times.
+[[nodiscard]] std::vector<std::string> repeating(const std::vector<OptionInfo>& options);
+
 template <class Request>
 [[nodiscard]] Request request_of(const Arguments& arguments) {
-  refuse_repetition(arguments);
+  refuse_repetition(arguments, repeating(options_of<Request>()));
   Request request;
   std::size_t operands = 0;
   visit_options(

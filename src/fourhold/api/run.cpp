@@ -42,21 +42,21 @@ void merge(const PlanFile& file, RunRequest& request) {
   take(plan::kCountField, request.plan.count, file.plan.count);
 }
 
+std::int64_t usual_seq(const model::ModelConfig& model) {
+  return model.max_positions > 0 ? std::min(model.max_positions, kUsualSeq) : kUsualSeq;
+}
+
+}  // namespace
+
 void read_plan_file(RunRequest& request) {
   if (!request.plan_file.empty()) {
-    merge(read_plan_file(request.plan_file, PlanFileKind::any), request);
+    merge(read_plan_file(std::exchange(request.plan_file, {}), PlanFileKind::any), request);
   } else if (is_plan_file(request.model)) {
     const PlanFile file =
         read_plan_file(std::exchange(request.model, {}), PlanFileKind::names_its_model);
     merge(file, request);
   }
 }
-
-std::int64_t usual_seq(const model::ModelConfig& model) {
-  return model.max_positions > 0 ? std::min(model.max_positions, kUsualSeq) : kUsualSeq;
-}
-
-}  // namespace
 
 void fill_from_target(const std::optional<Target>& target, plan::PlanRequest& request,
                       std::vector<std::string>& notes) {

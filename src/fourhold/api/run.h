@@ -25,12 +25,17 @@ struct RunRequest {
 };
 
 template <class Visitor>
-void visit_run_options(Visitor&& visit, RunRequest& request) {
+void visit_model_option(Visitor&& visit, RunRequest& request) {
   visit(Option{{"model",
                 "a built-in model, a config.json, a folder holding one, or weights beside one"},
                OptionGroup::operand,
                ValueKind::model},
         request.model);
+}
+
+template <class Visitor>
+void visit_run_options(Visitor&& visit, RunRequest& request) {
+  visit_model_option(visit, request);
   visit(Option{{"plan_file", "a plan file: its fields count where no flag says otherwise"},
                OptionGroup::operand,
                ValueKind::file},
@@ -49,6 +54,10 @@ struct LoadedRun {
   std::vector<std::string> chosen;  // "seq", "precision" ...: fields nobody gave
   std::vector<std::string> notes;
 };
+
+// Merges the plan file of the request, or its model where that is one, into the request; does
+// nothing where there is none. What the flags say stays.
+void read_plan_file(RunRequest& request);
 
 // Reads the plan file, loads model, profile and devices, and fills in:
 // - count from a list of several devices;

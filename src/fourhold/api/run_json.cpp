@@ -66,6 +66,39 @@ json::Value verdict_json(const predict::Verdict& verdict) {
       {"answers", std::move(answers)}};
 }
 
+json::Value number_json(std::optional<double> number) {
+  return number ? json::Value(*number) : json::Value();
+}
+
+json::Value time_json(const std::optional<StepAnswer>& step) {
+  if (!step) return {};
+  json::Value parts;
+  if (step->parts) {
+    json::Object list;
+    predict::visit_parts(
+        [&list](const char* name, const double& seconds) { list.emplace_back(name, seconds); },
+        *step->parts);
+    parts = std::move(list);
+  }
+  return json::Object{{"step_seconds", step->step_seconds},
+                      {"tokens_per_second_per_device", step->tokens_per_second_per_device},
+                      {"tflops_per_device", step->tflops_per_device},
+                      {"mfu", number_json(step->mfu)},
+                      {"hfu", number_json(step->hfu)},
+                      {"parts", std::move(parts)},
+                      {"interval_seconds", nullptr}};
+}
+
+json::Value run_json(const std::optional<RunAnswer>& run) {
+  if (!run) return {};
+  return json::Object{{"tokens", run->tokens},
+                      {"days", run->days},
+                      {"single_device_days", number_json(run->single_device_days)},
+                      {"speedup", number_json(run->speedup)},
+                      {"speedup_kept", number_json(run->speedup_kept)},
+                      {"cost_usd", number_json(run->cost_usd)}};
+}
+
 json::Value texts_json(const std::vector<std::string>& texts) {
   json::Array out;
   out.reserve(texts.size());

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "fourhold/api/run_time.h"
 #include "fourhold/base/json.h"
 #include "fourhold/ledger/ledger.h"
 #include "fourhold/model/parameters.h"
@@ -21,6 +22,11 @@ namespace fourhold::api {
 [[nodiscard]] json::Value memory_json(const predict::MemoryPrediction& memory,
                                       std::optional<Bytes> usable);
 [[nodiscard]] json::Value verdict_json(const predict::Verdict& verdict);
+// Null where it is not known.
+[[nodiscard]] json::Value number_json(std::optional<double> number);
+// Seconds of a step by part, and its rates; null where they are not known.
+[[nodiscard]] json::Value time_json(const std::optional<StepAnswer>& step);
+[[nodiscard]] json::Value run_json(const std::optional<RunAnswer>& run);
 [[nodiscard]] json::Value texts_json(const std::vector<std::string>& texts);
 
 }  // namespace fourhold::api

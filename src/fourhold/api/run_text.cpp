@@ -122,10 +122,19 @@ report::Ink verdict_ink(const predict::Verdict& verdict) {
 
 std::string first_answer_text(const predict::Verdict& verdict, const report::Screen& screen) {
   const predict::Answer* answer = best_answer(verdict);
+  if (answer == nullptr && verdict.verdict == VerdictClass::fits_but_takes_too_long) {
+    return "More replicas alone do not make the deadline: allow a larger --global-batch.\n";
+  }
   if (answer == nullptr) {
     return "No single change helps: combine a larger split with recomputation.\n";
   }
   const std::string start = "Change first: " + answer->change;
+  if (verdict.verdict == VerdictClass::fits_but_takes_too_long) {
+    return report::first_that_fits(
+               {start + ".", "Change first: " + brief_change(answer->change) + "."},
+               screen.columns) +
+           "\n";
+  }
   if (answer->then_change) {
     const std::string second = brief_change(answer->then_change->change);
     return report::first_that_fits(
@@ -145,13 +154,25 @@ std::string first_answer_text(const predict::Verdict& verdict, const report::Scr
 
 std::string answers_text(const predict::Verdict& verdict, const report::Screen& screen) {
   if (verdict.answers.empty()) return {};
-  report::Table table({{"change", report::Align::left, report::WhenTight::wrap},
-                       {"saves", report::Align::right},
-                       {"then", report::Align::left, report::WhenTight::wrap}});
+  const bool timed = std::any_of(
+      verdict.answers.begin(), verdict.answers.end(),
+      [](const predict::Answer& answer) { return answer.costs_time_percent.has_value(); });
+  std::vector<report::Column> columns{{"change", report::Align::left, report::WhenTight::wrap},
+                                      {"saves", report::Align::right},
+                                      {"then", report::Align::left, report::WhenTight::wrap}};
+  if (timed) columns.insert(columns.begin() + 2, {"device time", report::Align::right});
+  report::Table table(std::move(columns));
   for (const predict::Answer& answer : verdict.answers) {
-    table.add({answer.change, format_bytes(answer.saves_bytes),
-               answer.then_change ? "it fits with " + brief_change(answer.then_change->change)
-                                  : std::string(class_text(answer.then_class))});
+    std::vector<std::string> cells{answer.change, format_bytes(answer.saves_bytes),
+                                   answer.then_change
+                                       ? "it fits with " + brief_change(answer.then_change->change)
+                                       : std::string(class_text(answer.then_class))};
+    if (timed) {
+      cells.insert(cells.begin() + 2, answer.costs_time_percent
+                                          ? fmt::format("{:+.0f}%", *answer.costs_time_percent)
+                                          : "");
+    }
+    table.add(std::move(cells));
   }
   return title_text("What to change, cheapest first (one change at a time)", screen) +
          table.text(screen, 2);
@@ -167,6 +188,28 @@ std::string plan_text(const plan::Plan& plan, const std::vector<std::string>& ch
     list += fmt::format("{}{} {}", list.empty() ? "" : ", ", flag_of(name), value);
   }
   return text + report::wrapped(list + " (not given, so chosen here)", screen.columns, "Chosen  ");
+}
+
+std::string split_text(const plan::Plan& plan) {
+  std::string text;
+  const auto add = [&text](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
+  const auto degree = [&add](std::string_view name, std::int64_t value) {
+    if (value > 1) add(fmt::format("{} {}", name, value));
+  };
+  degree("tp", plan.tp);
+  degree("pp", plan.pp);
+  degree("vpp", plan.vpp);
+  degree("cp", plan.cp);
+  degree("ep", plan.ep);
+  degree("dp", plan.dp);
+  if (plan.zero > 0) add(fmt::format("zero {}", plan.zero));
+  add(fmt::format("micro-batch {} x {}", plan.micro_batch, plan.grad_accum));
+  const std::string recompute = plan::to_string(plan.recompute);
+  if (recompute != "none") add("recompute " + recompute);
+  if (plan.offload != plan::Offload::none) {
+    add(fmt::format("offload {}", plan::kOffloadNames[static_cast<std::size_t>(plan.offload)]));
+  }
+  return text;
 }
 
 std::string title_text(const std::string& title, const report::Screen& screen) {

@@ -51,6 +51,10 @@ struct Wording {
 [[nodiscard]] std::string plan_text(const plan::Plan& plan, const std::vector<std::string>& chosen,
                                     const report::Screen& screen);
 
+// What splits a plan, without what is off: "tp 8, pp 16, dp 128, zero 1, micro-batch 1 x 16,
+// recompute full".
+[[nodiscard]] std::string split_text(const plan::Plan& plan);
+
 // "Title" painted, and a line break.
 [[nodiscard]] std::string title_text(const std::string& title, const report::Screen& screen);
 

@@ -21,14 +21,9 @@ struct TargetRequest {
   std::optional<double> headroom{};    // share of the device that must stay free
 };
 
+// What the device has, whichever it is.
 template <class Visitor>
-void visit_target_options(Visitor&& visit, TargetRequest& request) {
-  visit(Option{{"device",
-                "device by name, alias or file; unequal ones as 2xa100-40gb,a100-80gb "
-                "(`fourhold hardware` lists them)"},
-               OptionGroup::device,
-               ValueKind::device},
-        request.device);
+void visit_memory_options(Visitor&& visit, TargetRequest& request) {
   visit(Option{{"memory", "memory of one device, with or without --device, such as 24GiB"},
                OptionGroup::device,
                ValueKind::size},
@@ -41,6 +36,17 @@ void visit_target_options(Visitor&& visit, TargetRequest& request) {
                OptionGroup::device,
                ValueKind::number},
         request.headroom);
+}
+
+template <class Visitor>
+void visit_target_options(Visitor&& visit, TargetRequest& request) {
+  visit(Option{{"device",
+                "device by name, alias or file; unequal ones as 2xa100-40gb,a100-80gb "
+                "(`fourhold hardware` lists them)"},
+               OptionGroup::device,
+               ValueKind::device},
+        request.device);
+  visit_memory_options(visit, request);
 }
 
 struct Target {

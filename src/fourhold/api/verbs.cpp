@@ -14,6 +14,7 @@
 #include "fourhold/api/man.h"
 #include "fourhold/api/models.h"
 #include "fourhold/api/params.h"
+#include "fourhold/api/plan_verb.h"
 #include "fourhold/api/predict.h"
 #include "fourhold/api/profiles.h"
 #include "fourhold/api/request.h"
@@ -31,6 +32,10 @@ ExitCode exit_of(const FitResult& result) { return exit_of(result.verdict); }
 ExitCode exit_of(const PredictResult& result) {
   return result.verdict ? exit_of(*result.verdict) : ExitCode::done;
 }
+ExitCode exit_of(const PlanVerbResult& result) {
+  if (!result.changed.empty()) return exit_of(result.changed[1]);
+  return exit_of(result.best().verdict);
+}
 ExitCode exit_of(const CompareResult& result) {
   return result.comparison.is_equal() ? ExitCode::done : ExitCode::answer_is_no;
 }
@@ -43,28 +48,49 @@ ExitCode exit_of(const Result& /*result*/) {
 template <class Result>
 std::vector<std::string> notes_of(const Result& result) {
   if constexpr (std::is_same_v<Result, FitResult> || std::is_same_v<Result, PredictResult> ||
-                std::is_same_v<Result, ExplainResult> || std::is_same_v<Result, HardwareResult>) {
+                std::is_same_v<Result, PlanVerbResult> || std::is_same_v<Result, ExplainResult> ||
+                std::is_same_v<Result, HardwareResult>) {
     return result.notes;
   } else {
     return {};
   }
 }
 
+// Pictures and plans beside the text.
+template <class Request, class Result>
+std::vector<Output::File> files_of(const Request& request, const Result& result) {
+  std::vector<Output::File> files;
+  if constexpr (std::is_same_v<Result, PlanVerbResult>) {
+    if (!result.changed.empty()) {
+      if (!request.svg.empty() || !request.output.empty()) {
+        throw Error("--change", "compares two plans: it draws no curve and writes no plan",
+                    "leave out --svg and --output");
+      }
+      return files;
+    }
+    const std::string plan = plan_file_of(result);
+    if (!request.output.empty() && !plan.empty()) files.push_back({request.output, plan});
+    if (!request.svg.empty()) files.push_back({request.svg, svg_of(result)});
+  } else if constexpr (requires { request.svg; }) {
+    if (request.svg.empty()) return files;
+    const std::string title =
+        result.device.empty() ? result.name : result.name + " on " + result.device;
+    files.push_back({request.svg, report::draw_svg(bars_of(result), title)});
+  }
+  return files;
+}
+
 template <class Request, auto kAnswer>
-Output run(const Arguments& arguments, Form form, const report::Screen& screen) {
-  const Request request = request_of<Request>(arguments);
+Output run(const Arguments& arguments, Form form, const report::Screen& screen,
+           const Progress& progress) {
+  Request request = request_of<Request>(arguments);
+  if constexpr (requires { request.progress; }) request.progress = progress;
   const auto result = kAnswer(request);
   Output output;
   output.text = form == Form::json ? json::write(to_json(result)) + "\n" : to_text(result, screen);
   output.notes = notes_of(result);
   output.exit_code = exit_of(result);
-  if constexpr (requires { request.svg; }) {
-    if (!request.svg.empty()) {
-      const std::string title =
-          result.device.empty() ? result.name : result.name + " on " + result.device;
-      output.file = {request.svg, report::draw_svg(bars_of(result), title)};
-    }
-  }
+  output.files = files_of(request, result);
   return output;
 }
 
@@ -92,10 +118,19 @@ constexpr std::array kFitExamples{
     Example{"fit my/config.json --memory 24GiB --tuning lora", "and with low-rank adapters?"},
     Example{"fit llama-2-7b --device rtx-3090 --count 8 --zero 3", "and sharded over eight?"},
     Example{"fit --parameters 90e9 --device a100-80gb", "how many devices hold the state alone?"}};
+constexpr std::array kPlanExamples{
+    Example{"plan llama-3.1-8b --device h100 --count 8 --tokens 1e12 -o plan.json",
+            "I have 8 H100 and want to pre-train an 8B on 1T tokens"},
+    Example{"plan llama-3.1-70b --device h100,h200,mi300x --count 64 --seq 8192 --global-batch 512",
+            "which of three devices is done first, and what does each cost?"},
+    Example{"plan --from plan.json", "how good is this plan beside the fastest?"},
+    Example{"plan --from plan.json --change tp=4 --change zero=2",
+            "what does a change do, in bytes and seconds?"}};
 constexpr std::array kPredictExamples{
     Example{"predict llama-3.1-70b --device h100 --count 64 --tp 8 --pp 2 --seq 8192",
-            "what each stage of one split holds"},
-    Example{"predict plan.json --zero 1", "a plan file, with one field changed"}};
+            "what each stage of one split holds, and how long a step takes"},
+    Example{"predict plan.json --zero 1 --tokens 2e12", "a plan file, with one field changed"},
+    Example{"predict a.json b.json", "what differs between two plans, in bytes and seconds"}};
 constexpr std::array kParamsExamples{
     Example{"params qwen3-30b-a3b", "total, active, and every module"},
     Example{"params gpt2 --published 137022720", "why does the Hub say more?"},
@@ -122,13 +157,28 @@ constexpr std::array kVerbs{
         "them; a split given with --tp, --pp or --cp is judged as given. Exit code 1 means: it "
         "does not fit.",
         kFitExamples),
+    verb<PlanVerbRequest, &find_plan>(
+        "plan", "MODEL", "the fastest split that fits, its speed, and why others fell out",
+        "Searches data parallel, ZeRO, tensor, pipeline, context and expert parallel, micro-batch, "
+        "recomputation and offload for the fastest plans that fit --count devices, and proves "
+        "them: "
+        "every candidate's memory is exact, and bounds alone exclude. What a flag gives is not "
+        "searched. With --tokens it says how many days the run takes, what it costs, whether that "
+        "is too long and how many devices would do; the scaling table says how much of the "
+        "speed-up is kept. Several devices are searched one by one and compared. Exit code 1 "
+        "means: nothing fits.",
+        kPlanExamples),
     verb<PredictRequest, &predict>(
-        "predict", "MODEL [PLAN] | PLAN", "what one explicit split holds, by category and stage",
-        "Predicts the memory of a plan given by flags or by a plan file. Of --zero, --recompute "
-        "and --offload, what is not given is chosen: the first combination that fits, without "
-        "offload before with, less recomputation before more, a low ZeRO stage before a high "
-        "one; where none fits, the one that misses by least. Exit code 1 means: it does not "
-        "fit. Time is not predicted by this version.",
+        "predict", "MODEL [PLAN] | PLAN [PLAN]",
+        "what one explicit split holds, and how long its step takes, by part",
+        "Predicts memory and time of a plan given by flags or by a plan file. Of --zero, "
+        "--recompute, --offload and --vpp, what is not given is chosen as plan would choose it "
+        "with "
+        "the rest fixed: the fastest that fits; where none fits, the one that misses by least. "
+        "With "
+        "--tokens it says how long the run takes; --mfu or --tokens-per-second replace the "
+        "predicted speed. Two plan files are compared line by line. Exit code 1 means: it does "
+        "not fit.",
         kPredictExamples),
     verb<ParamsRequest, &params>(
         "params", "MODEL", "the exact parameter count, by module",

@@ -11,6 +11,7 @@
 
 #include "fourhold/api/arguments.h"
 #include "fourhold/api/option.h"
+#include "fourhold/api/progress.h"
 #include "fourhold/base/error.h"
 #include "fourhold/base/json.h"
 #include "fourhold/report/screen.h"
@@ -27,7 +28,7 @@ struct Output {
     std::string path;
     std::string content;
   };
-  std::optional<File> file;  // to be written before the text
+  std::vector<File> files;  // to be written before the text
 };
 
 struct Example {
@@ -42,7 +43,8 @@ struct Verb {
   std::string_view description;  // a paragraph
   std::span<const Example> examples;
   std::vector<OptionInfo> (*options)();
-  Output (*run)(const Arguments& arguments, Form form, const report::Screen& screen);
+  Output (*run)(const Arguments& arguments, Form form, const report::Screen& screen,
+                const Progress& progress);
   json::Value (*call)(const json::Value& request);  // the same question asked in JSON
 };
 
@@ -56,8 +58,7 @@ struct Verb {
 [[nodiscard]] std::vector<OptionInfo> common_options();
 
 // The one door for bindings: {"verb": "fit", "model": "gpt2", "device": "t4", ...} to the answer
-// that
-// `--json` prints. Errors as on the command line.
+// that `--json` prints. Errors as on the command line.
 [[nodiscard]] json::Value call(const json::Value& request);
 
 }  // namespace fourhold::api

@@ -7,7 +7,7 @@
 
 #include "fourhold/base/quantity.h"
 #include "fourhold/report/memory_bars.h"
-#include "fourhold/report/text.h"
+#include "fourhold/report/svg.h"
 
 namespace fourhold::report {
 namespace {
@@ -35,34 +35,6 @@ std::string_view fill_of(Ink ink) {
   }
 }
 
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : printable(text)) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
-}
-
-std::string text_at(double x, double y, std::string_view anchor, std::string_view text) {
-  return fmt::format("  <text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\">{}</text>\n", x, y,
-                     anchor, escaped(text));
-}
-
 }  // namespace
 
 std::string draw_svg(const MemoryBars& bars, const std::string& title) {
@@ -74,30 +46,15 @@ std::string draw_svg(const MemoryBars& bars, const std::string& title) {
     return kLeft + scale * static_cast<double>(bytes.count());
   };
 
-  std::string out = fmt::format(
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:.0f}\" height=\"{1:.0f}\" "
-      "viewBox=\"0 0 {0:.0f} {1:.0f}\" role=\"img\">\n",
-      kWidth, height);
-  out += "  <title>" + escaped(title) + "</title>\n";
-  // Text and line follow the reader's light or dark scheme; the background is left to the page.
-  out +=
-      "  <style>\n"
-      "    text { font: 13px sans-serif; fill: #222222 }\n"
-      "    .title { font-weight: bold }\n"
-      "    .device { stroke: #d03030; stroke-width: 2 }\n"
-      "    @media (prefers-color-scheme: dark) { text { fill: #dddddd } }\n"
-      "  </style>\n";
-  out += fmt::format("  <text class=\"title\" x=\"10\" y=\"24\">{}</text>\n",
-                     escaped(shortened(title, 90)));
+  std::string out =
+      svg_start(kWidth, height, title, ".device { stroke: #d03030; stroke-width: 2 }");
   Bytes before;
   double y = kTop;
   for (const Bar& bar : bars.bars) {
-    out += text_at(10, y + 14, "start", bar.label);
-    out += text_at(kLeft - 10, y + 14, "end", format_bytes(bar.bytes));
-    out += fmt::format(
-        "  <rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.0f}\" fill=\"{}\"/>\n",
-        x_of(before), y, scale * static_cast<double>(bar.bytes.count()), kBarHeight,
-        fill_of(bar.ink));
+    out += svg_text(10, y + 14, "start", bar.label);
+    out += svg_text(kLeft - 10, y + 14, "end", format_bytes(bar.bytes));
+    out += svg_bar(x_of(before), y, scale * static_cast<double>(bar.bytes.count()), kBarHeight,
+                   fill_of(bar.ink));
     before += bar.bytes;
     y += kRow;
   }
@@ -107,10 +64,10 @@ std::string draw_svg(const MemoryBars& bars, const std::string& title) {
         "  <line class=\"device\" x1=\"{0:.1f}\" y1=\"{1:.1f}\" x2=\"{0:.1f}\" y2=\"{2:.1f}\"/>\n",
         x, kTop - 8, y);
     const bool room_right = x < kWidth - 180;
-    out += text_at(room_right ? x + 6 : x - 6, y + 12, room_right ? "start" : "end",
-                   "device: " + format_bytes(*bars.device));
+    out += svg_text(room_right ? x + 6 : x - 6, y + 12, room_right ? "start" : "end",
+                    "device: " + format_bytes(*bars.device));
   }
-  return out + "</svg>\n";
+  return out + std::string(kSvgEnd);
 }
 
 }  // namespace fourhold::report

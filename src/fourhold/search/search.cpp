@@ -92,7 +92,10 @@ class Search {
 
   // Memory of every candidate, and a bound of the time of every group that has one that fits.
   void score_splits() {
-    for (const OuterTuple& outer : space_.outer_tuples()) {
+    const std::vector<OuterTuple> outers = space_.outer_tuples();
+    std::int64_t done = 0;
+    for (const OuterTuple& outer : outers) {
+      if (request_.progress) request_.progress(done++, static_cast<std::int64_t>(outers.size()));
       if (const std::optional<Illegal> why = space_.illegal(outer)) {
         rejections_.add_illegal(*why, 1);
         continue;

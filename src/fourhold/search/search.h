@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,6 +25,8 @@ struct SearchRequest {
   predict::Capacity capacity;
   Bounds bounds = Bounds::on;
   std::size_t best = 10;  // plans asked for
+  // Called before each split is scored: how many are done, of how many.
+  std::function<void(std::int64_t done, std::int64_t all)> progress = {};
 };
 
 struct NearestMiss {

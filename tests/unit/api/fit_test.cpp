@@ -124,7 +124,7 @@ TEST(Fit, ItsJsonHasTheseMembers) {
                                       "verdict.missing_bytes integer",
                                       "verdict.answers[].change text",
                                       "verdict.answers[].saves_bytes integer",
-                                      "verdict.answers[].costs_time_percent null",
+                                      "verdict.answers[].costs_time_percent number",
                                       "verdict.answers[].then_class text",
                                       "verdict.answers[].then_change null",
                                       "verdict.answers[].devices integer",

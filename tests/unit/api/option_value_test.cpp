@@ -39,6 +39,34 @@ TEST(OptionValue, RefusesAShareOutsideItsRange) {
   }
 }
 
+TEST(OptionValue, ANumberThatIsNoShareTakesNoPercent) {
+  const Option days{{"deadline", "help", {}, {0, 1e6}}};
+  std::optional<double> number;
+  set_from_text(days, "2.5", "--deadline", number);
+  EXPECT_EQ(number, 2.5);
+  EXPECT_TRUE(holds(refusal_of([&] { set_from_text(days, "5%", "--deadline", number); }).what,
+                    "is not a number"));
+}
+
+TEST(OptionValue, AFlagStandsAlone) {
+  bool flag = false;
+  set_from_text(Option{}, "true", "--pareto", flag);
+  EXPECT_TRUE(flag);
+  set_from_json(Option{}, json::Value(false), "pareto", flag);
+  EXPECT_FALSE(flag);
+  EXPECT_EQ(refusal_of([&] { set_from_json(Option{}, json::Value(1), "pareto", flag); }).where,
+            "pareto");
+}
+
+TEST(OptionValue, RepeatedTextsAreKeptInOrder) {
+  std::vector<std::string> texts;
+  set_from_text(Option{}, "tp=4", "--change", texts);
+  set_from_text(Option{}, "pp=2", "--change", texts);
+  EXPECT_EQ(texts, (std::vector<std::string>{"tp=4", "pp=2"}));
+  EXPECT_TRUE(kRepeats<std::vector<std::string>>);
+  EXPECT_FALSE(kRepeats<std::string>);
+}
+
 TEST(OptionValue, ReadsCountsAsPeopleWriteThem) {
   std::optional<std::int64_t> count;
   set_from_text(kCount, "0.5K", "--count", count);

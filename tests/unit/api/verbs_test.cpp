@@ -9,14 +9,15 @@ namespace {
 
 Output run(const std::string& verb, std::vector<std::string> operands,
            std::vector<Arguments::Given> options, Form form = Form::text) {
-  return verb_named(verb).run({std::move(operands), std::move(options)}, form, report::Screen{});
+  return verb_named(verb).run({std::move(operands), std::move(options)}, form, report::Screen{},
+                              {});
 }
 
 TEST(Verbs, TheListOfCommandsIsFixed) {
   std::vector<std::string_view> names;
   for (const Verb& verb : verbs()) names.push_back(verb.name);
   EXPECT_EQ(names,
-            (std::vector<std::string_view>{"fit", "predict", "params", "explain", "compare",
+            (std::vector<std::string_view>{"fit", "plan", "predict", "params", "explain", "compare",
                                            "models", "hardware", "profiles", "man", "completion"}));
 }
 
@@ -33,7 +34,11 @@ TEST(Verbs, TheListOfFlagsIsFixed) {
       "--layers-per-stage --offload --precision --optimizer --gradient-accumulation --loss-chunk "
       "--tuning --lora-rank --profile ";
   EXPECT_EQ(flags("fit"), run_flags + "--parameters --svg ");
-  EXPECT_EQ(flags("predict"), run_flags + "--svg ");
+  const std::string time_flags = "--tokens --deadline --price --mfu --tokens-per-second ";
+  EXPECT_EQ(flags("predict"), run_flags + time_flags + "--svg ");
+  EXPECT_EQ(flags("plan"),
+            "MODEL --from --change --pareto --tp-across-nodes --bounds " + time_flags +
+                run_flags.substr(std::string("MODEL PLAN_FILE ").size()) + "--output --svg ");
   EXPECT_EQ(flags("explain"), run_flags + "--stage ");
   EXPECT_EQ(flags("params"), "MODEL --published ");
   EXPECT_EQ(flags("compare"), "A B ");
@@ -76,10 +81,10 @@ TEST(Verbs, JsonIsPrintedAsJson) {
 
 TEST(Verbs, ADrawingIsAFileBesideTheText) {
   const Output output = run("fit", {"gpt2"}, {{"--device", "t4"}, {"--svg", "bars.svg"}});
-  ASSERT_TRUE(output.file.has_value());
-  EXPECT_EQ(output.file->path, "bars.svg");
-  EXPECT_TRUE(holds(output.file->content, "gpt2 on t4"));
-  EXPECT_FALSE(run("fit", {"gpt2"}, {{"--device", "t4"}}).file.has_value());
+  ASSERT_EQ(output.files.size(), 1U);
+  EXPECT_EQ(output.files[0].path, "bars.svg");
+  EXPECT_TRUE(holds(output.files[0].content, "gpt2 on t4"));
+  EXPECT_TRUE(run("fit", {"gpt2"}, {{"--device", "t4"}}).files.empty());
 }
 
 TEST(Verbs, ABindingAsksInJsonAndGetsTheSameAnswer) {

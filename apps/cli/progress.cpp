@@ -1,0 +1,36 @@
+#include "apps/cli/progress.h"
+
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "apps/cli/output.h"
+#include "fourhold/report/screen.h"
+#include "fourhold/report/text.h"
+
+namespace fourhold::cli {
+
+ProgressLine::ProgressLine()
+    : terminal_(isatty(STDERR_FILENO) == 1), next_(Clock::now() + std::chrono::seconds(1)) {}
+
+ProgressLine::~ProgressLine() {
+  if (shown_) write_note("\r" + std::string(report::kLeastColumns, ' ') + "\r");
+}
+
+api::Progress ProgressLine::function() {
+  if (!terminal_) return {};
+  return
+      [this](std::string_view what, std::int64_t done, std::int64_t of) { show(what, done, of); };
+}
+
+void ProgressLine::show(std::string_view what, std::int64_t done, std::int64_t of) {
+  const Clock::time_point now = Clock::now();
+  if (now < next_) return;
+  next_ = now + std::chrono::milliseconds(200);
+  shown_ = true;
+  const std::string text =
+      report::shortened(fmt::format("{}: {} of {}", what, done, of), report::kLeastColumns);
+  write_note("\r" + report::padded_right(text, report::kLeastColumns));
+}
+
+}  // namespace fourhold::cli

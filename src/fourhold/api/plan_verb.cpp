@@ -1,0 +1,255 @@
+#include "fourhold/api/plan_verb.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "fourhold/api/answer_costs.h"
+#include "fourhold/api/duration_verdict.h"
+#include "fourhold/api/plan_batch.h"
+#include "fourhold/api/plan_file.h"
+#include "fourhold/api/run_notes.h"
+#include "fourhold/api/search_request.h"
+#include "fourhold/api/what_if.h"
+#include "fourhold/base/error.h"
+#include "fourhold/base/quantity.h"
+#include "fourhold/predict/rates.h"
+
+namespace fourhold::api {
+namespace {
+
+using predict::VerdictClass;
+
+std::vector<std::string> alternatives(const std::string& list) {
+  std::vector<std::string> names;
+  for (std::size_t at = 0; at <= list.size();) {
+    const std::size_t comma = std::min(list.find(',', at), list.size());
+    names.push_back(list.substr(at, comma - at));
+    at = comma + 1;
+  }
+  return names;
+}
+
+// What the compared plan fixes of the question: everything but the splits the search is for.
+void take_question(const plan::Plan& plan, plan::PlanRequest& request) {
+  const auto take = [](auto& field, const auto& value) {
+    if (!field) field = value;
+  };
+  take(request.count, plan.devices());
+  take(request.seq, plan.seq);
+  take(request.global_batch, plan.global_batch);
+  take(request.precision, plan.precision);
+  take(request.optimizer, plan.optimizer);
+  take(request.gradient_accumulation, plan.gradient_accumulation);
+  take(request.loss_chunk, plan.loss_chunk);
+  take(request.tuning, plan.tuning);
+  take(request.lora_rank, plan.lora_rank);
+  take(request.profile, plan.profile);
+}
+
+RankedPlan ranked(const SearchedDevice& device, const TimeRequest& time, plan::Plan plan,
+                  std::optional<predict::SingleDevice> single) {
+  RankedPlan out;
+  out.memory = predict::predict_memory(device.run.model, plan, device.run.profile);
+  out.time = time_answer(device.run, time, plan, single);
+  out.plan = std::move(plan);
+  return out;
+}
+
+// The run's request with what a search needs; says what it chose.
+void complete_question(SearchedDevice& device) {
+  plan::PlanRequest& request = device.run.request;
+  if (!request.count) {
+    throw Error("--count", "is missing: how many devices are there?", "add for example --count 8");
+  }
+  if (!request.global_batch) {
+    request.global_batch = usual_global_batch(request);
+    device.run.chosen.emplace_back("global_batch");
+  }
+  device.count = *request.count;
+  device.capacity = capacity_of(*device.run.target, device.run.target_request, device.count);
+}
+
+[[noreturn]] void refuse_illegal(const SearchedDevice& device) {
+  std::vector<std::string> reasons;
+  for (const search::Rejection& rejection : device.result.rejected) {
+    reasons.push_back(fmt::format("{} by {}", rejection.count, rejection.reason));
+  }
+  throw Error(
+      "--count",
+      fmt::format("no split over {} devices is legal ({})", device.count, fmt::join(reasons, ", ")),
+      fmt::format("the global batch of {} must be a multiple of the replicas: choose another "
+                  "count or --global-batch",
+                  *device.run.request.global_batch));
+}
+
+search::SearchRequest request_of(const SearchedDevice& device, const PlanVerbRequest& asked,
+                                 std::string what) {
+  search::SearchRequest request = search_request_of(device.run, device.run.request);
+  request.space.tp_across_nodes = asked.tp_across_nodes;
+  if (asked.bounds.has_value() && !*asked.bounds) request.bounds = search::Bounds::off;
+  if (asked.progress) {
+    request.progress = [&asked, what = std::move(what)](std::int64_t done, std::int64_t all) {
+      asked.progress(what, done, all);
+    };
+  }
+  return request;
+}
+
+SearchedDevice searched(const PlanVerbRequest& asked, const RunRequest& run,
+                        const std::string& name) {
+  SearchedDevice device;
+  RunRequest one = run;
+  one.target.device = name;
+  device.asked = name;
+  device.run = load_run(one);
+  complete_question(device);
+  // Refuses a device on which no time can be predicted, in the words of the rates.
+  static_cast<void>(
+      predict::rates_of(device.run.target->cluster.device, device.run.profile, DType::bf16));
+  device.result =
+      search::find_plans(request_of(device, asked, "searching plans for " + device.name()));
+  const LoadedRun& loaded = device.run;
+  if (device.result.plans.empty()) {
+    std::optional<plan::Plan> nearest = nearest_miss(device.run, device.capacity, device.result);
+    if (!nearest) refuse_illegal(device);
+    device.near_miss = ranked(device, asked.time, *std::move(nearest), std::nullopt);
+  } else {
+    hardware::Cluster cluster = loaded.target->cluster;
+    cluster.count = device.count;
+    device.single = predict::single_device(loaded.model, device.result.plans.front().plan,
+                                           loaded.profile, cluster);
+    for (const search::FoundPlan& found : device.result.plans) {
+      device.plans.push_back(ranked(device, asked.time, found.plan, device.single));
+    }
+  }
+  const RankedPlan& shown = device.shown();
+  device.verdict =
+      predict::decide(loaded.model, shown.plan, loaded.profile, shown.memory, device.capacity);
+  return device;
+}
+
+// Smaller is better: sooner done, then cheaper.
+std::pair<double, double> order_of(const RankedPlan& plan) {
+  const double speed = plan.time.step ? plan.time.step->tokens_per_second_per_device *
+                                            static_cast<double>(plan.plan.devices())
+                                      : 0;
+  return {-speed, plan.time.run ? plan.time.run->cost_usd.value_or(0) : 0};
+}
+
+// Devices on which nothing fits come last.
+bool is_better(const SearchedDevice& a, const SearchedDevice& b) {
+  if (a.plans.empty() != b.plans.empty()) return b.plans.empty();
+  return order_of(a.shown()) < order_of(b.shown());
+}
+
+PredictResult changed_plan(const PlanVerbRequest& request,
+                           const std::vector<std::string>& changes) {
+  RunRequest run = request.run;
+  run.model = request.from;
+  if (!request.run.model.empty()) {
+    run.model = request.run.model;
+    run.plan_file = request.from;
+  }
+  read_plan_file(run);
+  if (!changes.empty()) {
+    // Devices stay as many as they are: those of the complete plan.
+    const LoadedRun before = load_run(run);
+    take_question(complete_plan(before).plan, run.plan);
+    apply_changes(changes, run.plan);
+  }
+  return predict_run(load_run(run), request.time);
+}
+
+void add_notes(const PlanVerbRequest& request, PlanVerbResult& result) {
+  const SearchedDevice& best = result.best();
+  result.notes = best.run.notes;
+  add_run_notes({best.shown().plan, best.shown().memory, best.capacity}, best.run.profile,
+                result.notes);
+  add_time_notes(best.run, request.time, best.shown().time, result.notes);
+  for (const std::string& name : best.run.chosen) {
+    if (name == "global_batch") {
+      result.notes.push_back(
+          fmt::format("the global batch is taken to be {} sequences ({} tokens per step): it is "
+                      "part of the recipe, so give yours with --global-batch",
+                      *best.run.request.global_batch,
+                      format_count(*best.run.request.global_batch * *best.run.request.seq)));
+    }
+    if (name == "global_batch" || name == "seq" || name == "precision" || name == "optimizer" ||
+        name == "profile") {
+      result.chosen.push_back(name);
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<PlanAt> plans_in_order(const std::vector<SearchedDevice>& devices) {
+  std::vector<PlanAt> list;
+  for (const SearchedDevice& device : devices) {
+    for (const RankedPlan& plan : device.plans) list.push_back({&device, &plan});
+  }
+  // Plans of one device keep the order of the search.
+  if (devices.size() > 1) {
+    std::stable_sort(list.begin(), list.end(), [](const PlanAt& a, const PlanAt& b) {
+      return order_of(*a.plan) < order_of(*b.plan);
+    });
+  }
+  return list;
+}
+
+PlanVerbResult find_plan(const PlanVerbRequest& request) {
+  check(request.time);
+  PlanVerbResult result;
+  if (!request.changes.empty()) {
+    if (request.from.empty()) {
+      throw Error("--change", "needs a plan to change", "add --from plan.json");
+    }
+    result.changed.push_back(changed_plan(request, {}));
+    result.changed.push_back(changed_plan(request, request.changes));
+    return result;
+  }
+  RunRequest run = request.run;
+  if (!request.from.empty()) {
+    result.asked = changed_plan(request, {});
+    RunRequest named = run;
+    named.plan_file = request.from;
+    read_plan_file(named);
+    run.model = named.model;
+    run.target.device = named.target.device;
+    take_question(result.asked->planned.plan, run.plan);
+  }
+  if (run.target.device.empty() && !is_plan_file(run.model)) {
+    throw Error("--device", "is missing: plan searches the fastest split for a device",
+                "add for example --device h100-sxm-80gb; `fourhold hardware` lists the devices");
+  }
+  for (const std::string& name : alternatives(run.target.device)) {
+    result.devices.push_back(searched(request, run, name));
+  }
+  std::stable_sort(result.devices.begin(), result.devices.end(), is_better);
+  for (SearchedDevice& device : result.devices) {
+    judge_duration(device.run, request.time, device.shown().plan, device.shown().time,
+                   device.verdict);
+    add_time_costs(device.run, device.shown().plan, device.verdict);
+  }
+  const SearchedDevice& best = result.best();
+  result.name = display_name(best.run.model.name);
+  result.model = run.model;
+  result.counts = best.run.counts;
+  result.output = request.output;
+  const plan::Plan& plan = best.shown().plan;
+  result.baselines = baselines(best.run, request.time, plan);
+  const std::vector<std::int64_t> counts = search::doubling_counts(best.count);
+  if (!best.plans.empty()) {
+    result.scaling = search::scaling_curve(request_of(best, request, "scaling curve"), plan,
+                                           best.single.step_seconds, counts);
+  }
+  if (request.pareto) {
+    result.pareto = search::pareto_front(request_of(best, request, "Pareto front"), counts);
+  }
+  add_notes(request, result);
+  return result;
+}
+
+}  // namespace fourhold::api

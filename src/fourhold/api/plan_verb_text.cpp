@@ -1,0 +1,135 @@
+// What `fourhold plan` prints: the split, its speed and the next step in three lines, then the
+// evidence.
+#include <string>
+
+#include <fmt/format.h>
+
+#include "fourhold/api/plan_difference.h"
+#include "fourhold/api/plan_file.h"
+#include "fourhold/api/plan_verb.h"
+#include "fourhold/api/plan_verb_tables.h"
+#include "fourhold/api/run_text.h"
+#include "fourhold/api/time_text.h"
+#include "fourhold/base/quantity.h"
+#include "fourhold/report/scaling_svg.h"
+#include "fourhold/report/text.h"
+
+namespace fourhold::api {
+namespace {
+
+using predict::VerdictClass;
+
+Subject subject_of(const PlanVerbResult& result) {
+  return {result.name, result.best().name(), result.best().count};
+}
+
+std::string first_line(const PlanVerbResult& result, const report::Screen& screen) {
+  const SearchedDevice& best = result.best();
+  const RankedPlan& plan = best.shown();
+  if (best.plans.empty()) {
+    const std::string missing = format_bytes(best.verdict.missing_bytes);
+    return headline(subject_of(result),
+                    {fmt::format("no split fits; the nearest lacks {}", missing),
+                     fmt::format("none fits, {} short", missing)},
+                    report::Ink::bad, screen);
+  }
+  const bool too_long = best.verdict.verdict == VerdictClass::fits_but_takes_too_long;
+  const std::string word = too_long ? "fits, too long" : "fits";
+  const std::string pace = pace_text(plan.time);
+  return headline(subject_of(result),
+                  {fmt::format("{}: {}, {} tokens/s", word, pace, tokens_per_second(plan)),
+                   fmt::format("{}: {}", word, pace)},
+                  report::Ink::good, screen);
+}
+
+std::string second_line(const PlanVerbResult& result, const report::Screen& screen) {
+  const RankedPlan& plan = result.best().shown();
+  const std::string split = split_text(plan.plan);
+  const std::string holds = fmt::format("{} of {}", format_bytes(plan.memory.device_bytes),
+                                        format_bytes(predict::budget_of(result.best().capacity)));
+  const std::string_view label = result.best().plans.empty() ? "Nearest: " : "Split: ";
+  return report::first_that_fits({fmt::format("{}{}; {}", label, split, holds),
+                                  fmt::format("{}{}", label, split), split},
+                                 screen.columns) +
+         "\n";
+}
+
+std::string third_line(const PlanVerbResult& result, const report::Screen& screen) {
+  const predict::Verdict& verdict = result.best().verdict;
+  if (result.best().plans.empty() || verdict.verdict == VerdictClass::fits_but_takes_too_long) {
+    return first_answer_text(verdict, screen);
+  }
+  const std::string next =
+      result.output.empty() ? "Next: the same with -o plan.json, then `fourhold explain plan.json`."
+                            : fmt::format("Next: `fourhold explain {}` lists what it holds.",
+                                          report::printable(result.output));
+  return report::first_that_fits({next, "Next: the same with -o plan.json."}, screen.columns) +
+         "\n";
+}
+
+PredictResult as_prediction(const PlanVerbResult& result) {
+  const SearchedDevice& best = result.best();
+  PredictResult out;
+  out.name = result.name;
+  out.counts = result.counts;
+  out.planned = {best.shown().plan, best.shown().memory, best.capacity};
+  out.device = best.name();
+  out.verdict = best.verdict;
+  out.time = best.shown().time;
+  return out;
+}
+
+std::string asked_text(const PlanVerbResult& result, const report::Screen& screen) {
+  if (!result.asked) return {};
+  return title_text("A as asked, B the fastest that was found", screen) +
+         difference_text(*result.asked, as_prediction(result), screen);
+}
+
+void add_section(std::string& text, const std::string& section) {
+  if (!section.empty()) text += "\n" + section;
+}
+
+}  // namespace
+
+std::string to_text(const PlanVerbResult& result, const report::Screen& screen) {
+  if (!result.changed.empty()) return difference_text(result.changed[0], result.changed[1], screen);
+  const SearchedDevice& best = result.best();
+  const RankedPlan& plan = best.shown();
+  std::string text = first_line(result, screen);
+  text += second_line(result, screen);
+  text += third_line(result, screen);
+  text += "\n" + report::wrapped(best.verdict.explanation, screen.columns, "Why     ");
+  const bool fits = !best.plans.empty();
+  if (fits) text += speed_lines(plan.time, plan.plan, screen);
+  text += plan_text(plan.plan, result.chosen, screen);
+  add_section(text, asked_text(result, screen));
+  add_section(text, baselines_text(result, screen));
+  add_section(text, devices_text(result, screen));
+  add_section(text, plans_text(result, screen));
+  if (fits) add_section(text, parts_text(plan.time, screen));
+  add_section(text, scaling_text(result, screen));
+  add_section(text, answers_text(best.verdict, screen));
+  add_section(text, pareto_text(result, screen));
+  add_section(text, rejected_text(result, screen));
+  return text;
+}
+
+std::string plan_file_of(const PlanVerbResult& result) {
+  if (!result.changed.empty() || result.best().plans.empty()) return {};
+  return plan_file_text(result.model, result.best().asked, result.best().plans.front().plan);
+}
+
+std::string svg_of(const PlanVerbResult& result) {
+  std::vector<report::ScalingMark> marks;
+  for (const search::ScalingPoint& point : result.scaling) {
+    if (point.plan) marks.push_back({point.devices, point.speedup, point.speedup_kept});
+  }
+  const RankedPlan& plan = result.best().shown();
+  const Subject subject = subject_of(result);
+  return report::draw_scaling_svg(
+      marks,
+      plan.time.step && plan.time.step->parts ? *plan.time.step->parts : predict::PartSeconds{},
+      subject_text(subject, 200) + ": " + split_text(plan.plan));
+}
+
+}  // namespace fourhold::api

@@ -1,0 +1,55 @@
+#include "fourhold/api/time_text.h"
+
+#include <fmt/format.h>
+
+#include "fourhold/api/run_text.h"
+#include "fourhold/base/quantity.h"
+#include "fourhold/report/duration.h"
+#include "fourhold/report/step_bars.h"
+#include "fourhold/report/text.h"
+
+namespace fourhold::api {
+
+std::string pace_text(const TimeAnswer& time) {
+  if (!time.step) return "time not known";
+  std::string text = report::seconds_text(time.step->step_seconds) + " per step";
+  if (time.run) text += ", " + report::days_text(time.run->days);
+  return text;
+}
+
+std::string speed_lines(const TimeAnswer& time, const plan::Plan& plan,
+                        const report::Screen& screen) {
+  if (!time.step) return {};
+  const StepAnswer& step = *time.step;
+  const auto devices = static_cast<double>(plan.devices());
+  std::string speed =
+      fmt::format("{} tokens/s", report::rate_text(step.tokens_per_second_per_device * devices));
+  if (plan.devices() > 1) {
+    speed += fmt::format(" ({} per device)", report::rate_text(step.tokens_per_second_per_device));
+  }
+  speed += fmt::format(", {:.0f} TFLOP/s per device", step.tflops_per_device);
+  if (step.mfu) speed += ", MFU " + report::percent_text(*step.mfu);
+  if (step.hfu && *step.hfu > *step.mfu * 1.0005) {
+    speed += fmt::format(" ({} with what is recomputed)", report::percent_text(*step.hfu));
+  }
+  std::string text = report::wrapped(speed, screen.columns, "Speed   ");
+  if (!time.run) return text;
+  const RunAnswer& run = *time.run;
+  std::string whole =
+      fmt::format("{} tokens in {}", format_count(run.tokens), report::days_text(run.days));
+  if (run.cost_usd) whole += ", " + report::dollars_text(*run.cost_usd);
+  if (run.speedup_kept && plan.devices() > 1) {
+    whole += fmt::format("; {} on one device, of whose {}-fold speed {} is kept",
+                         report::days_text(*run.single_device_days), plan.devices(),
+                         report::percent_text(*run.speedup_kept));
+  }
+  return text + report::wrapped(whole, screen.columns, "Run     ");
+}
+
+std::string parts_text(const TimeAnswer& time, const report::Screen& screen) {
+  if (!time.step || !time.step->parts) return {};
+  return title_text("One step: " + report::seconds_text(time.step->step_seconds), screen) +
+         report::draw_step(*time.step->parts, screen);
+}
+
+}  // namespace fourhold::api
