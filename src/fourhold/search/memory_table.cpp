@@ -96,16 +96,24 @@ void sum_alive(const std::vector<PeakMoments>& moments, const StorageBlocks& sto
   }
 }
 
+void weigh_works(const Works& works, const StorageBlocks& storage,
+                 std::vector<std::int64_t>& bytes) {
+  for (std::size_t i = bytes.size(); i < works.list().size(); ++i) {
+    bytes.push_back(
+        predict::work_bytes(works.list()[i], storage.blocks, storage.waiting_bytes).bytes);
+  }
+}
+
 PlanBytes plan_bytes(const std::vector<PeakMoments>& moments, const AliveSums& alive,
-                     const std::vector<StageBase>& bases, const StorageBlocks& storage) {
+                     const std::vector<StageBase>& bases,
+                     const std::vector<std::int64_t>& work_bytes) {
   PlanBytes most;
   for (std::size_t stage = 0; stage < moments.size(); ++stage) {
     const StageBase& base = bases[stage];
+    const std::vector<std::size_t>& names = moments[stage].names;
     std::int64_t peak = 0;
-    for (std::size_t i = 0; i < moments[stage].works.size(); ++i) {
-      const predict::DirectionPeak work =
-          predict::work_bytes(moments[stage].works[i], storage.blocks, storage.waiting_bytes);
-      peak = std::max(peak, alive[stage][i] + work.bytes);
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      peak = std::max(peak, alive[stage][i] + work_bytes[names[i]]);
     }
     most.live_peak = std::max({most.live_peak, base.static_bytes + peak, base.optimizer_bytes});
     most.host = std::max(most.host, base.host);

@@ -63,10 +63,14 @@ using AliveSums = std::vector<std::vector<std::int64_t>>;
 void sum_alive(const std::vector<PeakMoments>& moments, const StorageBlocks& storage,
                AliveSums& sums);
 
+// predict::work_bytes of the works that are not in `bytes` yet.
+void weigh_works(const Works& works, const StorageBlocks& storage,
+                 std::vector<std::int64_t>& bytes);
+
 // The fullest stage of a candidate. Equals predict_memory's allocated_bytes and host bytes to the
 // byte (property test).
 [[nodiscard]] PlanBytes plan_bytes(const std::vector<PeakMoments>& moments, const AliveSums& alive,
                                    const std::vector<StageBase>& bases,
-                                   const StorageBlocks& storage);
+                                   const std::vector<std::int64_t>& work_bytes);
 
 }  // namespace fourhold::search

@@ -1,9 +1,20 @@
 #include "fourhold/search/shapes.h"
 
+#include <algorithm>
+
 #include "fourhold/plan/schedule.h"
 #include "fourhold/predict/memory.h"
 
 namespace fourhold::search {
+namespace {
+
+bool makes_gradients_forward(const plan::ProgramBlocks& blocks) {
+  const auto& steps = blocks.blocks[static_cast<std::size_t>(blocks.head)].forward;
+  return std::any_of(steps.begin(), steps.end(),
+                     [](const plan::Step& step) { return !step.writes_gradients.empty(); });
+}
+
+}  // namespace
 
 Shape& Shapes::of(const plan::Plan& plan, const plan::ProgramBlocks& blocks) {
   std::unique_ptr<Shape>& made = shapes_[{plan.pp, plan.vpp, plan.recompute.full_layers}];
@@ -19,13 +30,22 @@ const StageMoments& Shapes::moments(Shape& shape, const plan::Plan& plan,
                                     const plan::StateMotion& motion) {
   std::optional<StageMoments>& made =
       shape.moments[predict::representative_micro_batches(plan)][index_of(motion)];
-  if (!made) {
+  if (made) return *made;
+  const plan::StateMotion widest{.gathers_blocks = true, .reduces_each_block = true};
+  if (index_of(motion) != index_of(widest) && !makes_gradients_forward(blocks)) {
+    const StageMoments& all = moments(shape, plan, blocks, widest);
+    StageMoments& fewer = made.emplace();
+    fewer.reserve(all.size());
+    for (const PeakMoments& stage : all) fewer.push_back(narrowed(stage, motion));
+  } else {
     std::vector<const predict::SlotStates*> of_stages;
     for (const StageShape& stage : shape.pipeline.stages) {
       of_stages.push_back(&slots(plan, stage.stage));
     }
     made = shape_moments(shape.pipeline, blocks, of_stages, motion, profile_.gradient_lifetime);
   }
+  Works& works = plan.recompute.full_layers < 0 ? works_ : works_partly_;
+  for (PeakMoments& stage : *made) works.name(stage);
   return *made;
 }
 

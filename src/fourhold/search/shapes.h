@@ -38,6 +38,10 @@ class Shapes {
   const StageMoments& moments(Shape& shape, const plan::Plan& plan,
                               const plan::ProgramBlocks& blocks, const plan::StateMotion& motion);
 
+  // The works that `moments` of plans with this policy name: the list grows with them.
+  [[nodiscard]] const Works& works(const plan::RecomputePolicy& policy) const {
+    return policy.full_layers < 0 ? works_ : works_partly_;
+  }
   // Of one stage of a plan, past the ramp.
   const predict::SlotStates& slots(const plan::Plan& plan, std::int64_t stage);
 
@@ -49,6 +53,8 @@ class Shapes {
   // (pp, vpp), stage, micro-batches.
   using SlotsKey = std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t>;
   std::map<Key, std::unique_ptr<Shape>> shapes_;
+  Works works_;
+  Works works_partly_;
   std::map<SlotsKey, std::unique_ptr<predict::SlotStates>> slots_;
 };
 

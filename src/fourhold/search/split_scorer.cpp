@@ -32,6 +32,7 @@ SplitScorer::OfClass& SplitScorer::class_tables() {
     tables.micro_batch = plan_.micro_batch;
     tables.facts = &problem_.lowering.facts(plan_);
     tables.weights.clear();
+    tables.work_bytes.assign(storages_.size(), {});
     for (const StorageStates& states : tables.states) {
       tables.weights.push_back(
           storage_blocks(tables.facts->lifetimes, states, problem_.profile.gradient_lifetime));
@@ -76,6 +77,10 @@ void SplitScorer::select(const Group& group) {
     moments_[motion] = &problem_.shapes.moments(shape, plan_, blocks, states.motion);
     sum_alive(*moments_[motion], class_->weights.front(), alive_[motion]);
   }
+  const Works& works = problem_.shapes.works(plan_.recompute);
+  for (std::size_t i = 0; i < storages_.size(); ++i) {
+    weigh_works(works, class_->weights[i], class_->work_bytes[i]);
+  }
   const plan::ProfileTime& time = problem_.profile.time;
   step_.schedule = plan_.schedule;
   step_.pp = plan_.pp;
@@ -91,11 +96,11 @@ void SplitScorer::select(const Group& group) {
 
 PlanBytes SplitScorer::bytes(std::size_t storage) {
   const std::size_t motion = index_of(class_->states[storage].motion);
-  const StorageBlocks& weights = class_->weights[storage];
   if (problem_.profile.gradient_lifetime != plan::GradientLifetime::persistent) {
-    sum_alive(*moments_[motion], weights, alive_[motion]);
+    sum_alive(*moments_[motion], class_->weights[storage], alive_[motion]);
   }
-  return plan_bytes(*moments_[motion], alive_[motion], pipeline_->bases[storage], weights);
+  return plan_bytes(*moments_[motion], alive_[motion], pipeline_->bases[storage],
+                    class_->work_bytes[storage]);
 }
 
 double SplitScorer::group_bound() {

@@ -57,7 +57,8 @@ class SplitScorer {
     std::vector<StorageStates> states;  // per storage
     std::int64_t micro_batch = 0;       // that the weights below are of
     const BlockFacts* facts = nullptr;
-    std::vector<StorageBlocks> weights;  // per storage
+    std::vector<StorageBlocks> weights;                 // per storage
+    std::vector<std::vector<std::int64_t>> work_bytes;  // per storage and named work
   };
   struct OfPipeline {
     std::vector<std::vector<StageBase>> bases;  // [storage][different stage]

@@ -35,7 +35,9 @@ RC_GTEST_PROP(MemoryTable, EqualsTheLedgerToTheByte, ()) {
       search::storage_blocks(lowered.facts.lifetimes, states[0], profile.gradient_lifetime);
   search::AliveSums alive;
   search::sum_alive(moments, blocks, alive);
-  const search::PlanBytes bytes = search::plan_bytes(moments, alive, bases[0], blocks);
+  std::vector<std::int64_t> work_bytes;
+  search::weigh_works(shapes.works(plan->recompute), blocks, work_bytes);
+  const search::PlanBytes bytes = search::plan_bytes(moments, alive, bases[0], work_bytes);
 
   const predict::MemoryPrediction memory =
       predict::predict_memory(config, *plan, profile, predict::WithLedger::no);
