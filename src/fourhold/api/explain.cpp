@@ -96,6 +96,7 @@ json::Value entry_json(const ledger::Entry& entry) {
                       {"copies", entry.copies},
                       {"copies_at_peak", entry.copies_at_peak},
                       {"bytes_at_peak", at_peak(entry).count()},
+                      {"bytes_held", held(entry).count()},
                       {"why", report::why_alive(entry)}};
 }
 

@@ -67,18 +67,18 @@ json::Value state_json(const FitResult& result) {
 }  // namespace
 
 FitResult fit(const FitRequest& request) {
-  if (request.run.target.device.empty() && !request.run.target.memory &&
-      request.run.plan_file.empty()) {
+  const auto refuse_without_device = [](bool named) {
+    if (named) return;
     throw Error("--device", "is missing: fit judges a run against a device",
                 "add for example --device rtx-4090, or --memory 24GiB; `fourhold hardware` lists "
                 "the devices");
+  };
+  if (request.parameters) {
+    refuse_without_device(!request.run.target.device.empty() || request.run.target.memory);
+    return fit_of_count(request);
   }
-  if (request.parameters) return fit_of_count(request);
   LoadedRun run = load_run(request.run);
-  if (!run.target) {
-    throw Error("device", "is named neither by a flag nor by the plan file",
-                "add --device or --memory");
-  }
+  refuse_without_device(run.target.has_value());  // by a flag or by the plan file
   PlannedRun planned = complete_plan(run);
   FitResult result;
   result.name = display_name(run.model.name);

@@ -77,7 +77,10 @@ std::string list_text(const ModelsResult& result, const report::Screen& screen) 
   }
   std::string text = fmt::format("{} built-in models; any other published config.json works too.\n",
                                  static_cast<std::int64_t>(result.models.size()) - refused);
-  text += "`fourhold models NAME` shows where one is from, `fourhold params NAME` its modules.\n\n";
+  text += report::wrapped(
+      "`fourhold models NAME` shows where one is from, `fourhold params NAME` its modules.",
+      screen.columns);
+  text += "\n";
   return text + table.text(screen);
 }
 

@@ -37,6 +37,10 @@ PlanFile plan_file_from(const json::Value& value, PlanFileKind kind) {
   const json::Value* plan = reader.value("plan");
   if (plan == nullptr) throw Error("plan", "is missing", "write {} for a plan without a field");
   file.plan = plan::request_from_json(*plan, "plan");
+  if (count && file.plan.count && *count != *file.plan.count) {
+    throw Error("plan.count", fmt::format("is {}, but count is {}", *file.plan.count, *count),
+                "leave out one of them");
+  }
   if (count) file.plan.count = count;
   reader.refuse_unread();
   if (kind == PlanFileKind::names_its_model && file.model.empty()) {

@@ -29,12 +29,17 @@ void list_chosen(const plan::PlanRequest& request, std::vector<std::string>& cho
   add(request.precision.has_value(), "precision");
   add(request.optimizer.has_value(), "optimizer");
   add(request.profile.has_value(), "profile");
+  // Each of the two is chosen where only the other is given.
+  if (request.tuning || request.lora_rank) {
+    add(request.tuning.has_value(), "tuning");
+    add(request.lora_rank.has_value() || request.tuning == plan::Tuning::full, "lora_rank");
+  }
 }
 
 // What the flags leave open is as the file says.
 void merge(const PlanFile& file, RunRequest& request) {
   if (request.model.empty()) request.model = file.model;
-  if (request.target.device.empty() && !request.target.memory) request.target.device = file.device;
+  if (request.target.device.empty()) request.target.device = file.device;
   const auto take = [](const plan::FieldInfo& /*info*/, auto& flag, const auto& filed) {
     if (!flag) flag = filed;
   };
@@ -76,6 +81,13 @@ void fill_from_target(const std::optional<Target>& target, plan::PlanRequest& re
   }
   if (!request.profile) request.profile = device.name == "cpu" ? "fourhold" : "standard";
   const hardware::PeakFlops& peak = device.peak_flops;
+  if (request.precision && *request.precision != plan::Precision::fp32 &&
+      *request.precision != plan::Precision::fp16 && peak.bf16 == 0 && peak.fp32 > 0) {
+    notes.push_back(fmt::format(
+        "{} has no bf16 arithmetic: bf16 weights would be multiplied in another type; fp16 or fp32 "
+        "is what it has",
+        device.name));
+  }
   if (!request.precision && peak.bf16 == 0 && peak.fp32 > 0) {
     const bool half = peak.fp16 > 0;
     request.precision = half ? plan::Precision::fp16 : plan::Precision::fp32;
@@ -97,6 +109,10 @@ LoadedRun load_run(const RunRequest& asked) {
   run.counts = model::count_parameters(run.model);
   run.target_request = request.target;
   run.target = load_target(request.target);
+  if (!run.target && (request.target.headroom || request.target.host_memory)) {
+    throw Error(request.target.headroom ? "--headroom" : "--host-memory",
+                "means nothing without a device", "add --device or --memory");
+  }
   run.request = std::move(request.plan);
   list_chosen(run.request, run.chosen);
 

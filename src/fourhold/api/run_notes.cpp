@@ -20,7 +20,13 @@ void add_run_notes(const PlannedRun& planned, const plan::Profile& profile,
   const plan::Plan& plan = planned.plan;
   add_zero_note(plan, notes);
   const predict::ActivationBytes activations = predict::activation_bytes(planned.memory);
-  if (plan.loss_chunk == 0 && activations.logits * 2 > activations.total) {
+  const std::int64_t tokens = plan.micro_batch * (plan.seq / plan.cp);
+  constexpr std::int64_t kChunk = 1024;
+  if (plan.loss_chunk >= tokens) {
+    notes.push_back(fmt::format("a loss chunk of {} tokens is one piece: a device has {}",
+                                plan.loss_chunk, tokens));
+  }
+  if (plan.loss_chunk == 0 && tokens > kChunk && activations.logits * 2 > activations.total) {
     notes.push_back(fmt::format(
         "logits take {} of the {} of activations: --loss-chunk 1024 makes them piece by piece",
         format_bytes(activations.logits), format_bytes(activations.total)));
@@ -29,6 +35,11 @@ void add_run_notes(const PlannedRun& planned, const plan::Profile& profile,
     notes.emplace_back(
         "bf16-pure keeps no fp32 copy: an update below 1/256 of its weight is rounded away; "
         "bf16-sr, bf16-kahan or bf16-split keep it");
+  }
+  if (planned.capacity && !planned.capacity->host_bytes && planned.memory.host_bytes > Bytes(0)) {
+    notes.push_back(fmt::format(
+        "{} of host memory are needed per device and were not checked: give --host-memory",
+        format_bytes(planned.memory.host_bytes + planned.memory.host_staging_bytes)));
   }
   // Where the step itself needs as much, its own verdict says enough.
   const predict::MemoryPrediction& memory = planned.memory;

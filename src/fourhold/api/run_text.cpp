@@ -128,6 +128,11 @@ std::string first_answer_text(const predict::Verdict& verdict, const report::Scr
   if (answer == nullptr) {
     return "No single change helps: combine a larger split with recomputation.\n";
   }
+  const bool cures = answer->then_class == VerdictClass::fits || answer->then_change;
+  if (verdict.reason == "host_memory" && !cures) {
+    return fmt::format("Change first: {} more host memory per device, or a smaller offload.\n",
+                       format_bytes(verdict.missing_bytes));
+  }
   const std::string start = "Change first: " + answer->change;
   if (verdict.verdict == VerdictClass::fits_but_takes_too_long) {
     return report::first_that_fits(

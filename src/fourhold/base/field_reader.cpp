@@ -240,4 +240,15 @@ void FieldReader::refuse_unread() const {
   throw Error(path(fmt::format("{:.60}", names.front())), "is not a known field", std::move(hint));
 }
 
+const json::Value& document_or_sole(const json::Value& document, std::string_view list) {
+  if (!document.is_object()) return document;
+  for (const auto& [name, value] : document.object()) {
+    if (name != list || !value.is_array()) continue;
+    if (value.array().size() == 1) return value.array().front();
+    throw Error(std::string(list), fmt::format("holds {} elements", value.array().size()),
+                "keep the one that is meant");
+  }
+  return document;
+}
+
 }  // namespace fourhold

@@ -84,4 +84,9 @@ class FieldReader {
 [[nodiscard]] std::string string_of(const json::Value& value, const std::string& path);
 [[nodiscard]] bool boolean_of(const json::Value& value, const std::string& path);
 
+// The document itself, or the one element of its list of that name: what `--json` prints of one
+// device or profile is a file of it. Error where the list does not hold exactly one.
+[[nodiscard]] const json::Value& document_or_sole(const json::Value& document,
+                                                  std::string_view list);
+
 }  // namespace fourhold

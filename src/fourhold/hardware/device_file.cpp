@@ -199,7 +199,7 @@ json::Value texts_json(const std::vector<std::string>& texts) {
 Device parse_device(std::string_view text, const std::string& where) {
   const json::Value document = json::parse(text, where);
   try {
-    FieldReader reader(document, "");
+    FieldReader reader(document_or_sole(document, "devices"), "");
     return read_fields(reader);
   } catch (const Error& fault) {
     throw fault.inside(where);

@@ -87,7 +87,7 @@ bool Profile::can(std::string_view split) const {
 Profile parse_profile(std::string_view text, const std::string& where) {
   const json::Value document = json::parse(text, where);
   try {
-    FieldReader reader(document, "");
+    FieldReader reader(document_or_sole(document, "profiles"), "");
     return read_profile(reader);
   } catch (const Error& fault) {
     throw fault.inside(where);

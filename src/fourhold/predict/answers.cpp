@@ -19,6 +19,8 @@ using plan::RecomputeKind;
 
 // Most devices an answer proposes to spread one replica's state over.
 constexpr std::int64_t kMostDevices = 1024;
+// Tokens of a proposed chunk of head and loss.
+constexpr std::int64_t kLossChunk = 1024;
 
 class Search {
  public:
@@ -275,11 +277,12 @@ class Search {
   }
 
   void chunk_loss() {
-    if (plan_.loss_chunk > 0) return;
+    if (plan_.loss_chunk > 0 || plan_.micro_batch * plan_.seq / plan_.cp <= kLossChunk) return;
     Kind kind(*this);
     Plan changed = plan_;
-    changed.loss_chunk = 1024;
-    kind.offer("loss in chunks of 1024 tokens: logits never stand whole", changed);
+    changed.loss_chunk = kLossChunk;
+    kind.offer(fmt::format("loss in chunks of {} tokens: logits never stand whole", kLossChunk),
+               changed);
     kind.keep();
   }
 

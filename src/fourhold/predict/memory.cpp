@@ -113,6 +113,10 @@ MemoryPrediction predict_memory(const model::ModelConfig& config, const plan::Pl
     prediction.stages.push_back(std::move(memory));
   }
   prediction.reserved_bytes = reserved_bytes(config, plan, profile, prediction, with_ledger);
+  if (profile.reservation == plan::Reservation::placement && with_ledger == WithLedger::yes) {
+    const auto worst = static_cast<std::size_t>(prediction.peak_stage);
+    prediction.stages[worst].ledger.reserved_bytes = prediction.reserved_bytes;
+  }
   prediction.device_bytes = prediction.reserved_bytes + Bytes(profile.runtime_bytes);
   return prediction;
 }

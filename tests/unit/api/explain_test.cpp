@@ -73,6 +73,7 @@ TEST(Explain, ItsJsonHasTheseMembers) {
                                       "entries[].copies integer",
                                       "entries[].copies_at_peak integer",
                                       "entries[].bytes_at_peak integer",
+                                      "entries[].bytes_held integer",
                                       "entries[].why text",
                                       "ledger.schema text",
                                       "ledger.live_peak_bytes integer",

@@ -35,12 +35,32 @@ TEST(RunNotes, SayThatZeroOverOneRankChangesNothing) {
                      "changes nothing"));
 }
 
+TEST(RunNotes, SayThatHostMemoryWasNotChecked) {
+  const auto offloaded = [](std::optional<Bytes> host) {
+    return notes_of([host](RunRequest& request) {
+      request.target.memory = Bytes(std::int64_t{1} << 34);
+      request.target.host_memory = host;
+      request.plan.offload = plan::Offload::optimizer;
+    });
+  };
+  EXPECT_TRUE(noted(offloaded(std::nullopt), "not checked"));
+  EXPECT_FALSE(noted(offloaded(Bytes(std::int64_t{1} << 34)), "not checked"));
+}
+
 TEST(RunNotes, SayThatLogitsOutweighEverythingElse) {
   // gpt2's vocabulary is 65 times as wide as its layers.
   EXPECT_TRUE(noted(notes_of([](RunRequest& request) {
                       request.plan.recompute = plan::recompute_from_string("full");
+                      request.plan.micro_batch = 8;
                     }),
                     "--loss-chunk"));
+  // One piece of 256 tokens cannot be made smaller by chunks of 1024.
+  EXPECT_FALSE(noted(notes_of([](RunRequest& request) {
+                       request.plan.recompute = plan::recompute_from_string("full");
+                     }),
+                     "--loss-chunk"));
+  EXPECT_TRUE(
+      noted(notes_of([](RunRequest& request) { request.plan.loss_chunk = 256; }), "one piece"));
   EXPECT_FALSE(
       noted(notes_of([](RunRequest& request) { request.plan.loss_chunk = 64; }), "--loss-chunk"));
 }
