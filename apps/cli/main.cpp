@@ -86,7 +86,7 @@ ExitCode run(const std::vector<std::string>& words) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error that is told, like a full disk
+  std::signal(SIGPIPE, SIG_IGN);  // only standard output ends by it: write_output
   try {
     return static_cast<int>(run({argv + 1, argv + argc}));
   } catch (const Error& error) {

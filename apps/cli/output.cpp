@@ -78,6 +78,8 @@ int write_and_rename(const std::string& path, std::string_view content) {
 void write_output(std::string_view text) {
   const int fault = write_all(STDOUT_FILENO, text);
   if (fault == 0) return;
+  // A reader that has read enough ends the program as it ends others: by the signal.
+  if (fault == EPIPE && std::signal(SIGPIPE, SIG_DFL) != SIG_ERR) static_cast<void>(raise(SIGPIPE));
   throw Error("standard output", std::string("cannot be written: ") + std::strerror(fault),
               "the answer is incomplete", ExitCode::internal_error);
 }

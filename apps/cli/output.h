@@ -6,8 +6,8 @@
 
 namespace fourhold::cli {
 
-// All of the text to standard output. Error (exit code 3) when it cannot be written: a full disk, a
-// closed pipe.
+// All of the text to standard output. Error (exit code 3) when it cannot be written: a full disk.
+// Ends the process by SIGPIPE, without a word, when the reader of a pipe has left (head).
 void write_output(std::string_view text);
 
 // To standard error; what fails there cannot be told to anybody.

@@ -2,16 +2,22 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <string_view>
 
 #include "fourhold/base/error.h"
 
 namespace fourhold {
 
+// Where the Errors below say they are: callers that know the fields at fault name them instead.
+inline constexpr std::string_view kSizeFault = "size";
+
 // a * b, or Error when the product leaves int64.
 [[nodiscard]] inline std::int64_t checked_multiply(std::int64_t a, std::int64_t b) {
   std::int64_t product = 0;
   if (__builtin_mul_overflow(a, b, &product)) {
-    throw Error("size", "a product of sizes leaves the 64-bit range", "use smaller dimensions");
+    throw Error(std::string(kSizeFault), "a product of sizes leaves the 64-bit range",
+                "use smaller dimensions");
   }
   return product;
 }
@@ -20,7 +26,8 @@ namespace fourhold {
 [[nodiscard]] inline std::int64_t checked_add(std::int64_t a, std::int64_t b) {
   std::int64_t sum = 0;
   if (__builtin_add_overflow(a, b, &sum)) {
-    throw Error("size", "a sum of sizes leaves the 64-bit range", "use smaller dimensions");
+    throw Error(std::string(kSizeFault), "a sum of sizes leaves the 64-bit range",
+                "use smaller dimensions");
   }
   return sum;
 }

@@ -28,6 +28,7 @@ class Error : public std::runtime_error {
 
   // The same fault seen from further out: "config.json" + "num_attention_heads".
   [[nodiscard]] Error inside(const std::string& outer) const {
+    if (outer.empty()) return *this;
     return {where_.empty() ? outer : outer + ": " + where_, what(), hint_, exit_code_};
   }
 

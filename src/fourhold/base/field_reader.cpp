@@ -21,34 +21,23 @@ constexpr std::size_t kAbsent = static_cast<std::size_t>(-1);
               fmt::format("write {} there", wanted));
 }
 
-// A number that is no integer: a fraction, a whole number spelled like one, or NaN.
-[[noreturn]] void not_an_integer(double number, const std::string& path) {
-  const bool whole = std::abs(number) < 9e15 && number == std::floor(number);
-  throw Error(path, fmt::format("must be an integer, not {}{}", number, whole ? ".0" : ""),
+// A number that is no integer: a fraction, a whole number spelled like one, NaN, or an integer that
+// left 64 bits and was read as a floating-point number.
+[[noreturn]] void not_an_integer(double number, const std::string& path, IntegerRange range) {
+  constexpr double kPast = 0x1p63;
+  if (number >= kPast || number < -kPast) {
+    const std::int64_t nearest = number > 0 ? range.most : range.least;
+    throw Error(path,
+                fmt::format("is {}; it must be {} {}", number, number > 0 ? "at most" : "at least",
+                            nearest),
+                fmt::format("the nearest valid value is {}", nearest));
+  }
+  const std::string text = fmt::format("{}", number);
+  const bool whole = number == std::floor(number);
+  const bool plain = text.find_first_of(".e") == std::string::npos;
+  throw Error(path, fmt::format("must be an integer, not {}{}", text, whole && plain ? ".0" : ""),
               whole ? fmt::format("write {}", static_cast<std::int64_t>(number))
                     : std::string("write a whole number there"));
-}
-
-// What the range allows, in words: one-sided ranges are the common case.
-std::string range_text(IntegerRange range) {
-  if (range.most == std::numeric_limits<std::int64_t>::max()) {
-    return fmt::format("at least {}", range.least);
-  }
-  if (range.least == std::numeric_limits<std::int64_t>::min()) {
-    return fmt::format("at most {}", range.most);
-  }
-  return fmt::format("from {} to {}", range.least, range.most);
-}
-
-std::string range_text(NumberRange range) {
-  if (range.most == std::numeric_limits<double>::max()) {
-    if (range.least == std::numeric_limits<double>::lowest()) return "finite";
-    return fmt::format("finite and at least {}", range.least);
-  }
-  if (range.least == std::numeric_limits<double>::lowest()) {
-    return fmt::format("at most {}", range.most);
-  }
-  return fmt::format("from {} to {}", range.least, range.most);
 }
 
 // Every element of an array, each checked; the path is spelled only when it is needed.
@@ -70,7 +59,7 @@ std::vector<Element> elements_of(const json::Array& items, const std::string& pa
 }  // namespace
 
 std::int64_t integer_of(const json::Value& value, const std::string& path, IntegerRange range) {
-  if (value.is_number() && !value.is_integer()) not_an_integer(value.number(), path);
+  if (value.is_number() && !value.is_integer()) not_an_integer(value.number(), path, range);
   if (!value.is_integer()) wrong_kind(value, path, "an integer");
   const std::int64_t number = value.integer();
   if (number < range.least || number > range.most) {

@@ -5,27 +5,15 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "fourhold/base/json.h"
+#include "fourhold/base/range.h"
 
 namespace fourhold {
-
-// Bounds of an integer field, both included.
-struct IntegerRange {
-  std::int64_t least = std::numeric_limits<std::int64_t>::min();
-  std::int64_t most = std::numeric_limits<std::int64_t>::max();
-};
-
-// Bounds of a number field, both included. NaN and infinities are outside every range.
-struct NumberRange {
-  double least = std::numeric_limits<double>::lowest();
-  double most = std::numeric_limits<double>::max();
-};
 
 class FieldReader {
  public:

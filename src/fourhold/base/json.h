@@ -72,7 +72,8 @@ enum class Literals : std::uint8_t { strict, nan_and_infinity };
 [[nodiscard]] Value parse(std::string_view text, const std::string& where,
                           Literals literals = Literals::strict);
 
-// Text of a value; two-space indent, or one line. NaN and infinities are written as null.
+// Text of a value, valid UTF-8; two-space indent, or one line. NaN and infinities are written as
+// null, bytes that are not UTF-8 as U+FFFD each.
 enum class Layout : std::uint8_t { indented, one_line };
 [[nodiscard]] std::string write(const Value& value, Layout layout = Layout::indented);
 

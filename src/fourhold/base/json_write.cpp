@@ -5,13 +5,14 @@
 #include <fmt/format.h>
 
 #include "fourhold/base/json.h"
+#include "fourhold/base/utf8.h"
 
 namespace fourhold::json {
 namespace {
 
 void write_string(std::string_view text, std::string& out) {
   out += '"';
-  for (const char c : text) {
+  for (const char c : valid_utf8(text)) {
     switch (c) {
       case '"':
         out += "\\\"";

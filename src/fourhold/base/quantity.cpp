@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <limits>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -14,8 +15,11 @@ namespace {
 
 __extension__ using Wide = unsigned __int128;
 
-constexpr int kMaxDigits = 19;  // a mantissa of 19 digits times 2^50 stays below 2^128
+constexpr int kMaxDigits = 19;  // a mantissa of 19 digits times 2^60 stays below 2^128
 constexpr std::int64_t kMaxCount = std::numeric_limits<std::int64_t>::max();
+constexpr std::string_view kCountExamples = "write for example 4096, 2e12, 7B or 1.5T";
+constexpr std::string_view kSizeExamples =
+    "write for example 24GiB (2^30 bytes each) or 80GB (10^9 bytes each)";
 
 struct Unit {
   std::string_view name;  // lower case
@@ -28,18 +32,20 @@ constexpr std::array<Unit, 6> kCountUnits{{{"", 1},
                                            {"b", 1'000'000'000},
                                            {"g", 1'000'000'000},
                                            {"t", 1'000'000'000'000}}};
-constexpr std::array<Unit, 12> kByteUnits{{{"", 1},
+constexpr std::array<Unit, 14> kByteUnits{{{"", 1},
                                            {"b", 1},
                                            {"kb", 1'000},
                                            {"mb", 1'000'000},
                                            {"gb", 1'000'000'000},
                                            {"tb", 1'000'000'000'000},
                                            {"pb", 1'000'000'000'000'000},
+                                           {"eb", 1'000'000'000'000'000'000},
                                            {"kib", 1LL << 10},
                                            {"mib", 1LL << 20},
                                            {"gib", 1LL << 30},
                                            {"tib", 1LL << 40},
-                                           {"pib", 1LL << 50}}};
+                                           {"pib", 1LL << 50},
+                                           {"eib", 1LL << 60}}};
 
 // digits * 10^exponent, followed by a unit.
 struct Number {
@@ -52,8 +58,8 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 class Reader {
  public:
-  Reader(std::string_view text, const std::string& where, std::string_view example)
-      : text_(text), where_(where), example_(example) {}
+  Reader(std::string_view text, const std::string& where, std::string hint)
+      : text_(text), where_(where), hint_(std::move(hint)) {}
 
   [[nodiscard]] Number read() {
     if (text_.empty()) fail("is empty");
@@ -75,8 +81,7 @@ class Reader {
   }
 
   [[noreturn]] void fail(std::string_view fault) const {
-    throw Error(where_, fmt::format("'{:.40}' {}", text_, fault),
-                fmt::format("write for example {}", example_));
+    throw Error(where_, fmt::format("'{:.40}' {}", text_, fault), hint_);
   }
 
  private:
@@ -100,6 +105,7 @@ class Reader {
 
   void read_exponent(Number& number) {
     if (at_ >= text_.size() || (text_[at_] != 'e' && text_[at_] != 'E')) return;
+    if (is_unit_of_exa(at_)) return;
     ++at_;
     bool negative = false;
     if (at_ < text_.size() && (text_[at_] == '+' || text_[at_] == '-')) {
@@ -113,9 +119,15 @@ class Reader {
     number.exponent += negative ? -exponent : exponent;
   }
 
+  // "EiB" and "EB" begin like an exponent.
+  [[nodiscard]] bool is_unit_of_exa(std::size_t at) const {
+    constexpr std::string_view kSecond = "iIbB";
+    return at + 1 < text_.size() && kSecond.find(text_[at + 1]) != std::string_view::npos;
+  }
+
   std::string_view text_;
   const std::string& where_;
-  std::string_view example_;
+  std::string hint_;
   std::size_t at_ = 0;
   int significant_ = 0;
   bool any_digit_ = false;
@@ -123,8 +135,13 @@ class Reader {
 
 enum class Fraction { refused, dropped };
 
+struct Limit {
+  std::int64_t most = kMaxCount;
+  std::string text;
+};
+
 std::int64_t value_of(const Number& number, std::int64_t factor, Fraction fraction,
-                      const Reader& reader) {
+                      const Limit& limit, const Reader& reader) {
   Wide value = number.digits * static_cast<Wide>(factor);
   if (value == 0) return 0;
   for (int i = 0; i < number.exponent; ++i) {
@@ -136,7 +153,9 @@ std::int64_t value_of(const Number& number, std::int64_t factor, Fraction fracti
     whole = whole && value % 10 == 0;
     value /= 10;
   }
-  if (value > static_cast<Wide>(kMaxCount)) reader.fail("is too large: the limit is 2^63 - 1");
+  if (value > static_cast<Wide>(limit.most)) {
+    reader.fail("is too large: the limit is " + limit.text);
+  }
   if (!whole && fraction == Fraction::refused) reader.fail("is not a whole number");
   return static_cast<std::int64_t>(value);
 }
@@ -150,23 +169,29 @@ const Unit* find_unit(const std::array<Unit, N>& units, std::string_view name) {
 
 }  // namespace
 
-std::int64_t parse_count(std::string_view text, const std::string& where) {
-  Reader reader(text, where, "4096, 2e12, 7B or 1.5T");
+std::int64_t parse_count(std::string_view text, const std::string& where, IntegerRange range) {
+  const bool bounded = range.most < kMaxCount;
+  Reader reader(
+      text, where,
+      bounded ? "write a whole number " + range_text(range) : std::string(kCountExamples));
   const Number number = reader.read();
   const Unit* unit = find_unit(kCountUnits, number.unit);
   if (unit == nullptr) reader.fail("ends in something that is neither a digit nor K, M, B, G, T");
-  return value_of(number, unit->factor, Fraction::refused, reader);
+  // What fits 64 bits is for the field's own check.
+  const Limit limit{kMaxCount, bounded ? std::to_string(range.most) : "2^63 - 1"};
+  return value_of(number, unit->factor, Fraction::refused, limit, reader);
 }
 
 Bytes parse_bytes(std::string_view text, const std::string& where) {
-  Reader reader(text, where, "24GiB (2^30 bytes each) or 80GB (10^9 bytes each)");
+  Reader reader(text, where, std::string(kSizeExamples));
   const Number number = reader.read();
   const Unit* unit = find_unit(kByteUnits, number.unit);
   if (unit == nullptr) {
     const bool ambiguous = find_unit(kByteUnits, number.unit + "ib") != nullptr;
     reader.fail(ambiguous ? "may mean powers of 1000 or of 1024" : "has an unknown unit");
   }
-  return Bytes(value_of(number, unit->factor, Fraction::dropped, reader));
+  const Limit limit{kMostBytes.count(), format_bytes(kMostBytes)};
+  return Bytes(value_of(number, unit->factor, Fraction::dropped, limit, reader));
 }
 
 std::string format_bytes(Bytes bytes) {
@@ -184,6 +209,10 @@ std::string format_bytes(Bytes bytes) {
     hundredths = static_cast<std::uint64_t>((count * 100 + unit / 2) / unit);
   } while (hundredths >= 102'400);
   return fmt::format("{}{}.{:02} {}", sign, hundredths / 100, hundredths % 100, kNames[power]);
+}
+
+std::string counted(std::int64_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
 std::string format_count(std::int64_t count) {

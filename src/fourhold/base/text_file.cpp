@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <fstream>
 #include <ios>
+#include <string_view>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -11,13 +12,24 @@
 
 namespace fourhold {
 
-std::string read_text_file(const std::string& path, std::int64_t most_bytes) {
+void refuse_what_is_no_file(const std::string& path) {
   std::error_code fault;
-  if (std::filesystem::is_directory(path, fault)) {
-    throw Error(path, "is a folder", "name a file in it");
+  const std::filesystem::file_status status = std::filesystem::status(path, fault);
+  if (!std::filesystem::exists(status) || std::filesystem::is_regular_file(status)) return;
+  if (std::filesystem::is_directory(status)) throw Error(path, "is a folder", "name a file in it");
+  // What the shell hands over is meant: standard input and <(...).
+  for (const std::string_view handed : {"/dev/stdin", "/dev/fd/", "/proc/self/fd/"}) {
+    if (std::string_view(path).substr(0, handed.size()) == handed) return;
   }
+  throw Error(path, "is not a regular file: it may never end, or never begin",
+              "name a file, or read it from /dev/stdin");
+}
+
+std::string read_text_file(const std::string& path, std::int64_t most_bytes) {
+  refuse_what_is_no_file(path);
   std::ifstream file(path, std::ios::binary);
   if (!file) {
+    std::error_code fault;
     const bool present = std::filesystem::exists(path, fault);
     throw Error(path, present ? "cannot be opened" : "does not exist",
                 present ? "check its permissions" : "check the path");

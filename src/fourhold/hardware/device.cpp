@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "fourhold/base/error.h"
 #include "fourhold/base/quantity.h"
 
 namespace fourhold::hardware {
@@ -37,6 +38,12 @@ double peak_flops(const Device& device, DType dtype) {
 }
 
 Device memory_only_device(Bytes usable) {
+  if (usable > kMostBytes) {
+    throw Error(
+        "memory",
+        fmt::format("of {} is more than {}", format_bytes(usable), format_bytes(kMostBytes)),
+        "give what one device has, for example 80GB");
+  }
   Device device;
   device.name = fmt::format("memory of {}", format_bytes(usable));
   device.usable = usable;

@@ -60,7 +60,7 @@ struct Device {
 [[nodiscard]] double peak_flops(const Device& device, DType dtype);
 
 // A device of which nothing is known but its memory (--memory 24GiB): no time can be predicted on
-// it.
+// it. Error above kMostBytes, the bound that device files have.
 [[nodiscard]] Device memory_only_device(Bytes usable);
 
 }  // namespace fourhold::hardware

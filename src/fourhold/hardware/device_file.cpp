@@ -19,9 +19,7 @@ namespace fourhold::hardware {
 namespace {
 
 constexpr std::int64_t kMaxFileBytes = 1 << 20;
-// Far above anything that exists, far below what the arithmetic of plans can overflow.
-constexpr std::int64_t kMaxBytes = std::int64_t{1} << 50;
-constexpr double kMaxRate = 1e21;
+constexpr double kMaxRate = 1e21;  // far above anything that exists
 constexpr std::int64_t kMaxDevicesPerNode = 1 << 20;
 
 constexpr NumberRange kShareRange{1e-3, 1};  // nothing that works at all sustains less
@@ -36,7 +34,7 @@ constexpr std::array<std::string_view, 11> kSourcedFields{
 std::optional<Bytes> read_bytes(FieldReader& reader, std::string_view key, std::int64_t least) {
   const json::Value* value = reader.value(key);
   if (value == nullptr) return std::nullopt;
-  const IntegerRange range{least, kMaxBytes};
+  const IntegerRange range{least, kMostBytes.count()};
   if (value->is_string()) {
     const Bytes bytes = parse_bytes(value->string(), reader.path(key));
     return Bytes(integer_of(json::Value(bytes.count()), reader.path(key), range));
@@ -117,8 +115,9 @@ void read_sources(FieldReader& reader, Device& device) {
   const FieldReader fields(*value, reader.path("sources"));
   for (const auto& [field, source] : value->object()) {
     if (std::find(known.begin(), known.end(), field) == known.end()) {
+      const std::string near = did_you_mean(field, known);
       throw Error(fields.path(fmt::format("{:.60}", field)), "is not a field that has a source",
-                  did_you_mean(field, known));
+                  near.empty() ? fmt::format("they are {}", fmt::join(known, ", ")) : near);
     }
     device.sources.emplace_back(field, string_of(source, fields.path(field)));
   }
@@ -145,8 +144,8 @@ Device read_fields(FieldReader& reader) {
                 "add what a program can allocate, for example \"usable_bytes\": \"23.7GiB\"");
   }
   device.usable = *usable;
-  device.nominal_gb =
-      reader.integer("nominal_gb", {0, kMaxBytes}).value_or(std::llround(device.usable.gb()));
+  device.nominal_gb = reader.integer("nominal_gb", {0, kMostBytes.count()})
+                          .value_or(std::llround(device.usable.gb()));
   device.peak_flops = read_peaks(reader);
   device.memory_bandwidth_bytes_per_second =
       reader.required_number("memory_bandwidth_bytes_per_second", {1, kMaxRate});

@@ -93,6 +93,7 @@ Entry entry_from_json(const json::Value& value, const std::string& path, KeyPool
   entry.first_step = fields.required_integer("first_step", {.least = 0, .most = kMaxStep});
   entry.last_step =
       fields.required_integer("last_step", {.least = entry.first_step, .most = kMaxStep});
+  fields.refuse_unread();
   return entry;
 }
 
@@ -114,6 +115,7 @@ Ledger read(const json::Value& value) {
     throw Error("entries", fmt::format("holds {} entries", entries->size()),
                 fmt::format("at most {} are read: write the compact form", kMaxEntries));
   }
+  fields.refuse_unread();
   ledger.entries.reserve(entries->size());
   const auto pool = std::make_shared<KeyPool>();
   ledger.pool = pool;

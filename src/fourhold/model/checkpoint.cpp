@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "fourhold/base/error.h"
+#include "fourhold/base/quantity.h"
 #include "fourhold/model/checkpoint_index.h"
 
 namespace fourhold::model {
@@ -79,11 +80,12 @@ void refuse_missing_shards(const CheckpointIndex& index, const fs::path& folder,
     if (!fs::is_regular_file(folder / shard, fault)) missing.push_back(shard);
   }
   if (missing.empty()) return;
-  throw Error(where,
-              fmt::format("lists {} shards, of which {} {} missing: {}", index.shards.size(),
-                          missing.size(), missing.size() == 1 ? "is" : "are",
-                          joined(missing, missing.size())),
-              fmt::format("fetch the missing files into {}", folder.string()));
+  throw Error(
+      where,
+      fmt::format("lists {}, of which {} {} missing: {}",
+                  counted(static_cast<std::int64_t>(index.shards.size()), "shard"), missing.size(),
+                  missing.size() == 1 ? "is" : "are", joined(missing, missing.size())),
+      fmt::format("fetch the missing files into {}", folder.string()));
 }
 
 void note_files_beside(const CheckpointIndex& index, const fs::path& folder,

@@ -12,6 +12,7 @@
 
 #include "fourhold/base/error.h"
 #include "fourhold/base/quantity.h"
+#include "fourhold/base/text_file.h"
 #include "fourhold/model/checkpoint_entry.h"
 #include "fourhold/model/foreign_file.h"
 #include "fourhold/model/header_scanner.h"
@@ -182,10 +183,8 @@ CheckpointHeader parse_checkpoint_header(std::string_view start, std::int64_t fi
 }
 
 CheckpointHeader read_checkpoint_header(const std::string& path) {
+  refuse_what_is_no_file(path);
   std::error_code fault;
-  if (std::filesystem::is_directory(path, fault)) {
-    throw Error(path, "is a folder", "name the .safetensors file or its index");
-  }
   std::ifstream file(path, std::ios::binary);
   const std::uintmax_t size = std::filesystem::file_size(path, fault);
   if (!file || fault) {

@@ -11,6 +11,10 @@ namespace fourhold::model {
 
 class HeaderScanner {
  public:
+  // The next step where a fault has none of its own.
+  static constexpr const char* kDamaged =
+      "the file is damaged, or its writer was faulty: fetch or write it again";
+
   // `text` must outlive the scanner; its first byte stands at `file_offset` in the file `where`.
   HeaderScanner(std::string_view text, std::int64_t file_offset, std::string where);
 
@@ -30,7 +34,7 @@ class HeaderScanner {
 
   // Raises Error at a byte of the file.
   [[noreturn]] void fail_at(std::int64_t offset, const std::string& fault,
-                            std::string hint = {}) const;
+                            std::string hint = kDamaged) const;
 
  private:
   [[nodiscard]] std::string found() const;

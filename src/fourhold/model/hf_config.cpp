@@ -6,8 +6,10 @@
 
 #include <fmt/format.h>
 
+#include "fourhold/base/checked.h"
 #include "fourhold/base/error.h"
 #include "fourhold/base/json.h"
+#include "fourhold/model/hf_architecture.h"
 #include "fourhold/model/hf_extras.h"
 #include "fourhold/model/hf_families.h"
 #include "fourhold/model/parameters.h"
@@ -17,43 +19,29 @@ namespace {
 
 // No model is near a thousand million million parameters; below it, byte counts stay exact.
 constexpr std::int64_t kMaxParameters = 1'000'000'000'000'000;
-constexpr std::string_view kSizeFault = "size";  // the place that checked arithmetic names
 
-// Letters and digits in lower case: "GPTNeoX" and "gpt_neox" agree.
-std::string normalised(std::string_view name) {
-  std::string out;
-  for (const char c : name) {
-    if (c >= 'A' && c <= 'Z') out += static_cast<char>(c - 'A' + 'a');
-    if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')) out += c;
+// Files of this program that were named where a model belongs.
+void refuse_plan_file(FieldReader& fields) {
+  const json::Value* schema = fields.value("schema");
+  if (schema != nullptr && schema->is_string()) {
+    throw Error("schema", fmt::format("'{:.60}' is not a model's config.json", schema->string()),
+                "name a model here: a built-in one, or the config.json of a release");
   }
-  return out;
-}
-
-// "Qwen3MoeForCausalLM" -> "qwen3_moe", where a family of that name is known.
-std::optional<std::string> type_of_architecture(FieldReader& fields) {
-  const auto architectures = fields.strings("architectures");
-  if (!architectures.has_value() || architectures->empty()) return std::nullopt;
-  std::string_view name = architectures->front();
-  for (const std::string_view suffix :
-       {"ForCausalLM", "LMHeadModel", "ForConditionalGeneration", "Model"}) {
-    const std::size_t at = name.rfind(suffix);
-    if (at == std::string_view::npos || at + suffix.size() != name.size()) continue;
-    name = name.substr(0, at);
-    break;
+  for (const std::string_view name :
+       {"plan", "micro_batch", "global_batch", "grad_accum", "tp", "pp", "dp", "zero"}) {
+    if (fields.value(name) == nullptr) continue;
+    throw Error(
+        "schema", fmt::format("is missing: '{}' belongs to a plan file", name),
+        "a plan file states its schema, as those that fourhold writes do; a model is named, "
+        "or a config.json");
   }
-  const std::string wanted = normalised(name);
-  for (const std::string_view family : family_names()) {
-    if (normalised(family) == wanted) return std::string(family);
-  }
-  if (wanted == "rw") return "falcon";
-  if (wanted == "decilm") return "nemotron-nas";
-  if (find_family(wanted) != nullptr) return wanted;
-  return std::string(name);
 }
 
 std::string model_type_of(FieldReader& fields) {
+  std::optional<std::string> derived = type_of_architecture(fields);
   if (auto stated = fields.string("model_type")) return *std::move(stated);
-  if (auto derived = type_of_architecture(fields)) return *std::move(derived);
+  if (derived) return *std::move(derived);
+  refuse_plan_file(fields);
   const bool original = fields.value("n_layers") != nullptr && fields.value("dim") != nullptr;
   throw Error(fields.path("model_type"), "is missing, and so is architectures",
               original ? "this looks like an original params.json; use the config.json of the "
@@ -70,7 +58,7 @@ std::optional<FieldReader> language_model(FieldReader& document) {
 }
 
 // What a wrapper's text_config is when it does not say so itself.
-std::string text_type_of(FieldReader& text, const std::string& wrapper) {
+std::optional<std::string> text_type_of_wrapper(const std::string& wrapper) {
   struct TextType {
     std::string_view wrapper;
     std::string_view text;
@@ -88,18 +76,31 @@ std::string text_type_of(FieldReader& text, const std::string& wrapper) {
       TextType{"llava_next", "llama"},
       TextType{"paligemma", "gemma"},
   };
-  const bool stated = text.value("model_type") != nullptr || text.value("architectures") != nullptr;
-  if (!stated) {
-    for (const TextType& known : kTextTypes) {
-      if (known.wrapper == wrapper) return std::string(known.text);
-    }
+  for (const TextType& known : kTextTypes) {
+    if (known.wrapper == wrapper) return std::string(known.text);
   }
-  return model_type_of(text);
+  return std::nullopt;
+}
+
+std::string text_type_of(FieldReader& text, const std::string& wrapper) {
+  const bool stated = text.value("model_type") != nullptr || text.value("architectures") != nullptr;
+  std::optional<std::string> known = stated ? std::nullopt : text_type_of_wrapper(wrapper);
+  return known ? *std::move(known) : model_type_of(text);
+}
+
+// A wrapper that has no text_config, nor the fields of a language model in its place.
+void refuse_missing_text_config(FieldReader& document, const std::string& model_type) {
+  const bool wrapper = text_type_of_wrapper(model_type).has_value();
+  if (!wrapper || find_family(model_type) != nullptr) return;
+  if (document.value("hidden_size") != nullptr) return;
+  throw Error("text_config",
+              fmt::format("is missing: '{}' keeps its language model there", model_type),
+              "add it from the published config.json");
 }
 
 void check_size(const ModelConfig& config) {
   if (count_parameters(config).total <= kMaxParameters) return;
-  throw Error(std::string(kSizeFault), "more than 10^15 parameters");
+  throw Error(std::string(kSizeFault), "more than 10^15 parameters", "");  // reworded below
 }
 
 void read_with(Reading& reading, void (*read)(Reading& reading)) {
@@ -123,6 +124,7 @@ void read_family(FieldReader& fields, FieldReader* outer, const std::string& mod
   constexpr ClassDefaults kNoDefaults;
   const Family* family = find_family(model_type);
   Reading reading{fields, outer, family != nullptr ? family->defaults : kNoDefaults, config};
+  note_architecture(reading, model_type);
   read_with(reading, family != nullptr ? family->read : read_unknown);
 }
 
@@ -139,6 +141,7 @@ ModelConfig read_hf_config(std::string_view text, const std::string& name) {
     if (std::optional<FieldReader> inner = language_model(fields)) {
       read_family(*inner, &fields, text_type_of(*inner, config.model_type), config);
     } else {
+      refuse_missing_text_config(fields, config.model_type);
       read_family(fields, nullptr, config.model_type, config);
     }
   } catch (const Error& fault) {

@@ -29,12 +29,12 @@ void read_latent_attention(Reading& reading, const DeepseekDefaults& defaults,
   // Null is a meaning of its own here: a plain q projection.
   attention.q_lora_rank = reading.fields.is_null("q_lora_rank")
                               ? 0
-                              : size_or(reading, {"q_lora_rank"}, defaults.q_lora_rank);
-  attention.kv_lora_rank = size_or(reading, {"kv_lora_rank"}, 512);
-  attention.rope_head_dim = size_or(reading, {"qk_rope_head_dim"}, 64);
+                              : noted_size(reading, {"q_lora_rank"}, defaults.q_lora_rank);
+  attention.kv_lora_rank = noted_size(reading, {"kv_lora_rank"}, 512);
+  attention.rope_head_dim = noted_size(reading, {"qk_rope_head_dim"}, 64);
   attention.head_dim =
-      checked_add(size_or(reading, {"qk_nope_head_dim"}, 128), attention.rope_head_dim);
-  attention.value_head_dim = size_or(reading, {"v_head_dim"}, 128);
+      checked_add(noted_size(reading, {"qk_nope_head_dim"}, 128), attention.rope_head_dim);
+  attention.value_head_dim = noted_size(reading, {"v_head_dim"}, 128);
   if (flag_or(reading, "attention_bias", false)) {
     throw Error(reading.fields.path("attention_bias"),
                 "biases in latent attention are not supported", "the nearest valid value is false");
@@ -48,19 +48,18 @@ void add_deepseek_layers(Reading& reading, const DeepseekDefaults& defaults, con
   LayerKind sparse = dense;
   FeedForward& feed_forward = sparse.feed_forward;
   feed_forward.width = 0;
-  read_experts(reading,
-               {defaults.experts, defaults.active,
-                size_or(reading, {"moe_intermediate_size"}, defaults.expert_width)},
-               feed_forward);
+  read_experts(
+      reading,
+      {defaults.experts, defaults.active,
+       noted_size(reading, {"moe_intermediate_size"}, defaults.expert_width), "n_routed_experts"},
+      feed_forward);
   const bool no_shared = reading.fields.is_null("n_shared_experts");
   const std::int64_t shared =
-      no_shared ? 0
-                : reading.fields.integer("n_shared_experts", kCountRange).value_or(defaults.shared);
+      no_shared ? 0 : noted_count(reading, "n_shared_experts", defaults.shared);
   feed_forward.correction_bias = defaults.correction_bias;
   feed_forward.shared_width = checked_multiply(shared, feed_forward.expert_width);
 
-  const std::int64_t first =
-      reading.fields.integer("first_k_dense_replace", kCountRange).value_or(defaults.first_dense);
+  const std::int64_t first = noted_count(reading, "first_k_dense_replace", defaults.first_dense);
   const std::int64_t every = size_or(reading, {"moe_layer_freq"}, 1);
   for (std::int64_t i = 0; i < layers; ++i) {
     add_layer(reading, i >= first && i % every == 0 ? sparse : dense);

@@ -54,9 +54,9 @@ void read_qwen2_moe(Reading& reading) {
   LayerKind dense = gated_rms_layer(reading, sizes);
   dense.attention.qkv_bias = flag_or(reading, "qkv_bias", true);
   LayerKind sparse = dense;
-  read_experts(reading, {60, 4, size_or(reading, {"moe_intermediate_size"}, 1408)},
-               sparse.feed_forward);
-  sparse.feed_forward.shared_width = size_or(reading, {"shared_expert_intermediate_size"}, 5632);
+  const std::int64_t width = noted_size(reading, {"moe_intermediate_size"}, 1408);
+  read_experts(reading, {60, 4, width, "num_experts"}, sparse.feed_forward);
+  sparse.feed_forward.shared_width = noted_size(reading, {"shared_expert_intermediate_size"}, 5632);
   sparse.feed_forward.shared_gate = true;
   add_qwen_moe_layers(reading, sparse, dense, sizes.layers);
 }
@@ -69,8 +69,8 @@ void read_qwen3_moe(Reading& reading) {
   const bool all_dense = reading.fields.integer("num_experts", kCountRange) == 0;
   LayerKind sparse = dense;
   if (!all_dense) {
-    read_experts(reading, {128, 8, size_or(reading, {"moe_intermediate_size"}, 768)},
-                 sparse.feed_forward);
+    const std::int64_t width = noted_size(reading, {"moe_intermediate_size"}, 768);
+    read_experts(reading, {128, 8, width, "num_experts"}, sparse.feed_forward);
   }
   add_qwen_moe_layers(reading, sparse, dense, sizes.layers);
 }
@@ -111,7 +111,7 @@ void read_olmoe(Reading& reading) {
   LayerKind layer = gated_rms_layer(reading, sizes);
   read_attention_bias(reading, layer);
   layer.attention.qk_norm = QkNorm::full_width;
-  read_experts(reading, {64, 8, sizes.ffn}, layer.feed_forward);
+  read_experts(reading, {64, 8, sizes.ffn, "num_experts"}, layer.feed_forward);
   add_layers(reading, layer, sizes.layers);
 }
 
@@ -195,7 +195,7 @@ void read_llama4(Reading& reading) {
   LayerKind dense = gated_rms_layer(reading, sizes);
   read_attention_bias(reading, dense);
   if (flag_or(reading, "use_qk_norm", true)) dense.attention.qk_norm = QkNorm::without_weight;
-  dense.feed_forward.width = size_or(reading, {"intermediate_size_mlp"}, 16384);
+  dense.feed_forward.width = noted_size(reading, {"intermediate_size_mlp"}, 16384);
   LayerKind sparse = dense;
   sparse.feed_forward.width = 0;
   read_experts(reading, {16, 1, sizes.ffn}, sparse.feed_forward);

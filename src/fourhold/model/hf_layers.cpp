@@ -93,9 +93,10 @@ LayerKind biased_layer_norm_layer(Reading& reading, const Sizes& sizes) {
 void read_experts(Reading& reading, ExpertDefaults defaults, FeedForward& feed_forward) {
   feed_forward.kind = FeedForwardKind::experts;
   feed_forward.experts =
-      size_or(reading, {"num_local_experts", "num_experts", "n_routed_experts"}, defaults.experts);
+      noted_size(reading, {"num_local_experts", "num_experts", "n_routed_experts"},
+                 defaults.experts, defaults.experts_name);
   feed_forward.active_experts =
-      size_or(reading, {"num_experts_per_tok", "experts_per_token"}, defaults.active);
+      noted_size(reading, {"num_experts_per_tok", "experts_per_token"}, defaults.active);
   feed_forward.expert_width = defaults.width;
   if (feed_forward.active_experts > feed_forward.experts) {
     throw Error(

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "fourhold/model/hf_reading.h"
@@ -31,8 +32,10 @@ struct ExpertDefaults {
   std::int64_t experts = 0;
   std::int64_t active = 0;
   std::int64_t width = 0;
+  std::string_view experts_name = "num_local_experts";  // what the class calls the first
 };
-// Makes `feed_forward` a mixture. Error when more experts are active than there are.
+// Makes `feed_forward` a mixture; a note tells where a default stands in. Error when more experts
+// are active than there are.
 void read_experts(Reading& reading, ExpertDefaults defaults, FeedForward& feed_forward);
 
 // Adds one layer, sharing the kind of an equal one. Error beyond a thousand kinds.

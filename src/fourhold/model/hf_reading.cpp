@@ -21,16 +21,9 @@ constexpr Aliases kHeadDim{"head_dim", "attention_head_dim"};
 constexpr Aliases kMaxPositions{"max_position_embeddings", "n_positions", "seq_length",
                                 "max_context_length"};
 
-// A size whose class default is worth a note: the file leaves out what makes the model's size.
-std::int64_t noted_size(Reading& reading, Aliases names, std::int64_t default_value) {
-  if (const auto stated = aliased_integer(reading, names)) return *stated;
-  const std::string path = reading.fields.path(*names.begin());
-  if (default_value == ClassDefaults::kRequired) {
-    throw Error(path, "is missing", "add it: this model type has no usable default for it");
-  }
-  note(reading,
-       fmt::format("{} is absent: {}, the default of its class, is used", path, default_value));
-  return default_value;
+void note_default(Reading& reading, std::string_view name, std::int64_t default_value) {
+  note(reading, fmt::format("{} is absent: {}, the default of its class, is used",
+                            reading.fields.path(name), default_value));
 }
 
 std::int64_t read_kv_heads(Reading& reading, std::int64_t heads) {
@@ -42,8 +35,7 @@ std::int64_t read_kv_heads(Reading& reading, std::int64_t heads) {
     kv_heads = *stated;
   } else if (!null && reading.defaults.kv_heads != ClassDefaults::kAsHeads) {
     kv_heads = reading.defaults.kv_heads;
-    note(reading, fmt::format("{} is absent: {}, the default of its class, is used",
-                              reading.fields.path("num_key_value_heads"), kv_heads));
+    note_default(reading, "num_key_value_heads", kv_heads);
   } else {
     note(reading,
          fmt::format("{} is {}: as many KV heads as heads, {}, are assumed",
@@ -96,6 +88,24 @@ std::int64_t size_or(Reading& reading, Aliases names, std::int64_t default_value
   if (default_value == ClassDefaults::kRequired) {
     throw Error(reading.fields.path(*names.begin()), "is missing", "add it to the file");
   }
+  return default_value;
+}
+
+std::int64_t noted_size(Reading& reading, Aliases names, std::int64_t default_value,
+                        std::string_view shown) {
+  if (const auto stated = aliased_integer(reading, names)) return *stated;
+  if (shown.empty()) shown = *names.begin();
+  if (default_value == ClassDefaults::kRequired) {
+    throw Error(reading.fields.path(shown), "is missing",
+                "add it: this model type has no usable default for it");
+  }
+  note_default(reading, shown, default_value);
+  return default_value;
+}
+
+std::int64_t noted_count(Reading& reading, std::string_view name, std::int64_t default_value) {
+  if (const auto stated = reading.fields.integer(name, kCountRange)) return *stated;
+  note_default(reading, name, default_value);
   return default_value;
 }
 

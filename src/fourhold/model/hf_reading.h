@@ -74,6 +74,13 @@ inline constexpr IntegerRange kLayerRange{1, 10'000};
                                                           IntegerRange range = kSizeRange);
 // The same with a default, which is an Error (`is missing`) when it is kRequired.
 [[nodiscard]] std::int64_t size_or(Reading& reading, Aliases names, std::int64_t default_value);
+// The same for what makes the model's size: where the default stands in, a note says so. `shown` is
+// the class's own name of the field, the first of `names` where it is empty.
+[[nodiscard]] std::int64_t noted_size(Reading& reading, Aliases names, std::int64_t default_value,
+                                      std::string_view shown = {});
+// The same for a count, which may be 0.
+[[nodiscard]] std::int64_t noted_count(Reading& reading, std::string_view name,
+                                       std::int64_t default_value);
 [[nodiscard]] double number_or(Reading& reading, Aliases names, double default_value,
                                NumberRange range);
 [[nodiscard]] bool flag_or(Reading& reading, std::string_view name, bool default_value);

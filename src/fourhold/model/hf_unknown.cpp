@@ -8,6 +8,7 @@
 #include "fourhold/base/checked.h"
 #include "fourhold/base/error.h"
 #include "fourhold/base/near_match.h"
+#include "fourhold/model/hf_architecture.h"
 #include "fourhold/model/hf_families.h"
 
 namespace fourhold::model {
@@ -46,6 +47,10 @@ bool is_set(const json::Value& value) {
 [[noreturn]] void unknown_type(Reading& reading, const std::string& field, const std::string& why) {
   const std::string type = reading.fields.string("model_type").value_or("");
   std::string hint = did_you_mean(type, family_names());
+  if (const auto derived = type_of_architecture(reading.fields);
+      derived && find_family(*derived) != nullptr) {
+    hint = fmt::format("architectures names a class of '{}': state that model_type?", *derived);
+  }
   if (!hint.empty()) hint += " ";
   throw Error(reading.fields.path(field), why,
               hint +

@@ -7,11 +7,24 @@ namespace {
 
 using model::Block;
 
+// What the program runs of its schedule: the forwards alone where it only evaluates, nothing where
+// no micro-batch runs (start and save).
+std::vector<Slot> slots_of(const Program& program) {
+  if (program.kind == ProgramKind::start || program.kind == ProgramKind::save) return {};
+  const Plan& plan = program.plan;
+  std::vector<Slot> slots =
+      stage_slots(plan.schedule, plan.pp, program.stage, plan.vpp, plan.grad_accum);
+  if (program.kind == ProgramKind::evaluate) {
+    std::erase_if(slots, [](const Slot& slot) { return slot.direction == Direction::backward; });
+  }
+  return slots;
+}
+
 class Expansion {
  public:
   Expansion(const Program& program, const ProgramBlocks& blocks,
             const std::function<void(const StepInstance&)>& visit)
-      : program_(program), blocks_(blocks), visit_(visit) {
+      : program_(program), blocks_(blocks), visit_(visit), slots_(slots_of(program)) {
     for (const Chunk& chunk : program.chunks) instances_.push_back(block_instances(chunk, blocks));
   }
 
@@ -34,8 +47,8 @@ class Expansion {
   void micro_batches() {
     const BlockInstance whole{};
     emit(Work::count_tokens, {Direction::forward, StepInstance::kNone, StepInstance::kNone}, whole);
-    for (std::size_t i = 0; i < program_.slots.size(); ++i) {
-      const Slot& slot = program_.slots[i];
+    for (std::size_t i = 0; i < slots_.size(); ++i) {
+      const Slot& slot = slots_[i];
       if (slot.direction == Direction::forward) {
         forward(slot, backward_follows(i));
       } else {
@@ -57,9 +70,9 @@ class Expansion {
   }
   // The head's backward begins where its forward ends: its gathered weights stay.
   [[nodiscard]] bool backward_follows(std::size_t index) const {
-    if (index + 1 >= program_.slots.size()) return false;
-    const Slot& now = program_.slots[index];
-    const Slot& next = program_.slots[index + 1];
+    if (index + 1 >= slots_.size()) return false;
+    const Slot& now = slots_[index];
+    const Slot& next = slots_[index + 1];
     return next.direction == Direction::backward && next.chunk == now.chunk &&
            next.micro_batch == now.micro_batch;
   }
@@ -163,6 +176,7 @@ class Expansion {
   const Program& program_;
   const ProgramBlocks& blocks_;
   const std::function<void(const StepInstance&)>& visit_;
+  std::vector<Slot> slots_;
   std::vector<std::vector<BlockInstance>> instances_;
   bool gathered_from_forward_ = false;
 };

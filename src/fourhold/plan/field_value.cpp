@@ -29,7 +29,8 @@ template <class Element>
 void read_list(const json::Value& value, const Path& path, const FieldInfo& info,
                std::vector<Element>& out) {
   if (!value.is_array()) {
-    throw Error(path, fmt::format("must be an array, not {}", value.kind_name()));
+    throw Error(path, fmt::format("must be an array, not {}", value.kind_name()),
+                "write a list in brackets there, or [] for an empty one");
   }
   out.clear();
   out.reserve(value.array().size());
@@ -105,23 +106,26 @@ void read_field(const json::Value& value, const Path& path, const FieldInfo& inf
   read_list(value, path, info, out);
 }
 
-json::Value json_of_text(std::string_view text, const Path& path, const bool* /*type*/) {
+json::Value json_of_text(std::string_view text, const Path& path, const bool* /*type*/,
+                         IntegerRange /*range*/) {
   if (std::find(kTrueTexts.begin(), kTrueTexts.end(), text) != kTrueTexts.end()) return true;
   if (std::find(kFalseTexts.begin(), kFalseTexts.end(), text) != kFalseTexts.end()) return false;
   throw Error(path, fmt::format("'{:.40}' is neither true nor false", text), "write true or false");
 }
-json::Value json_of_text(std::string_view text, const Path& path, const int* /*type*/) {
-  return parse_count(text, path);
+json::Value json_of_text(std::string_view text, const Path& path, const int* /*type*/,
+                         IntegerRange range) {
+  return parse_count(text, path, range);
 }
-json::Value json_of_text(std::string_view text, const Path& path, const std::int64_t* /*type*/) {
-  return parse_count(text, path);
+json::Value json_of_text(std::string_view text, const Path& path, const std::int64_t* /*type*/,
+                         IntegerRange range) {
+  return parse_count(text, path, range);
 }
 json::Value json_of_text(std::string_view text, const Path& path,
-                         const std::vector<std::int64_t>* /*type*/) {
+                         const std::vector<std::int64_t>* /*type*/, IntegerRange range) {
   json::Array items;
   while (true) {
     const std::size_t comma = std::min(text.find(','), text.size());
-    items.emplace_back(parse_count(text.substr(0, comma), path));
+    items.emplace_back(parse_count(text.substr(0, comma), path, range));
     if (comma == text.size()) return items;
     text.remove_prefix(comma + 1);
   }

@@ -61,16 +61,20 @@ void read_field(const json::Value& value, const Path& path, const FieldInfo& /*i
 }
 
 // The JSON value that the text of a flag stands for, by the type of the field it is for: counts may
-// be written "4K", lists "11,12,12,11", true and false also "on", "off", "yes", "no".
-[[nodiscard]] json::Value json_of_text(std::string_view text, const Path& path, const bool* type);
-[[nodiscard]] json::Value json_of_text(std::string_view text, const Path& path, const int* type);
+// be written "4K", lists "11,12,12,11", true and false also "on", "off", "yes", "no". Hints of
+// Errors keep to `range`.
+[[nodiscard]] json::Value json_of_text(std::string_view text, const Path& path, const bool* type,
+                                       IntegerRange range = {});
+[[nodiscard]] json::Value json_of_text(std::string_view text, const Path& path, const int* type,
+                                       IntegerRange range = {});
 [[nodiscard]] json::Value json_of_text(std::string_view text, const Path& path,
-                                       const std::int64_t* type);
+                                       const std::int64_t* type, IntegerRange range = {});
 [[nodiscard]] json::Value json_of_text(std::string_view text, const Path& path,
-                                       const std::vector<std::int64_t>* type);
+                                       const std::vector<std::int64_t>* type,
+                                       IntegerRange range = {});
 // Everything else is written the same in JSON and in a flag.
 [[nodiscard]] inline json::Value json_of_text(std::string_view text, const Path& /*path*/,
-                                              const void* /*type*/) {
+                                              const void* /*type*/, IntegerRange /*range*/ = {}) {
   return text;
 }
 

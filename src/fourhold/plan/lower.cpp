@@ -1,8 +1,11 @@
 // From a plan to its blocks, and from blocks to the program of one stage.
-#include <algorithm>
+#include <numeric>
 #include <utility>
 
+#include "fourhold/base/checked.h"
+#include "fourhold/base/error.h"
 #include "fourhold/plan/program.h"
+#include "fourhold/plan/validate.h"
 
 namespace fourhold::plan {
 namespace {
@@ -23,8 +26,10 @@ StateMotion motion_of(const Plan& plan, const Recipe& recipe) {
                                 plan.offload == Offload::all};
 }
 
-ProgramBlocks lower_blocks(const model::ModelConfig& config, const Plan& plan,
-                           const Profile& profile) {
+namespace {
+
+ProgramBlocks lower_all(const model::ModelConfig& config, const Plan& plan,
+                        const Profile& profile) {
   const model::BatchSizes sizes{.micro_batch = plan.micro_batch, .seq = plan.seq};
   const model::Switches switches = switches_of(plan, profile);
   const ShardingDegrees degrees = degrees_of(plan, config, profile);
@@ -49,6 +54,18 @@ ProgramBlocks lower_blocks(const model::ModelConfig& config, const Plan& plan,
   return blocks;
 }
 
+}  // namespace
+
+ProgramBlocks lower_blocks(const model::ModelConfig& config, const Plan& plan,
+                           const Profile& profile) {
+  try {
+    return lower_all(config, plan, profile);
+  } catch (const Error& fault) {
+    if (fault.where() != kSizeFault) throw;
+    refuse_size(plan);
+  }
+}
+
 Program lower(const model::ModelConfig& config, const ProgramBlocks& blocks, const Plan& plan,
               const Profile& profile, std::int64_t stage, ProgramKind kind) {
   Program program;
@@ -60,30 +77,26 @@ Program lower(const model::ModelConfig& config, const ProgramBlocks& blocks, con
   const std::int64_t virtual_stages = plan.pp * plan.vpp;
   std::int64_t first_layer = 0;
   std::int64_t on_rank = 0;
-  for (std::int64_t virtual_stage = 0; virtual_stage < virtual_stages; ++virtual_stage) {
+  std::int64_t before = 0;  // virtual stages whose layers are in first_layer
+  for (std::int64_t virtual_stage = stage; virtual_stage < virtual_stages;
+       virtual_stage += plan.pp) {
+    const auto layers = plan.layers_per_stage.begin();
+    first_layer = std::accumulate(layers + before, layers + virtual_stage, first_layer);
+    before = virtual_stage;
     const std::int64_t count = plan.layers_per_stage[static_cast<std::size_t>(virtual_stage)];
-    if (virtual_stage % plan.pp == stage) {
-      Chunk chunk;
-      chunk.embedding = virtual_stage == 0;
-      chunk.head = virtual_stage == virtual_stages - 1;
-      chunk.first_layer = first_layer;
-      chunk.layer_blocks.reserve(static_cast<std::size_t>(count));
-      for (std::int64_t layer = first_layer; layer < first_layer + count; ++layer, ++on_rank) {
-        const auto layer_kind =
-            static_cast<std::size_t>(config.layers[static_cast<std::size_t>(layer)]);
-        const bool plain = policy_of_layer(plan.recompute, on_rank).kind == RecomputeKind::none;
-        chunk.layer_blocks.push_back(plain ? blocks.plain_layer_of_kind[layer_kind]
-                                           : blocks.layer_of_kind[layer_kind]);
-      }
-      program.chunks.push_back(std::move(chunk));
+    Chunk chunk;
+    chunk.embedding = virtual_stage == 0;
+    chunk.head = virtual_stage == virtual_stages - 1;
+    chunk.first_layer = first_layer;
+    chunk.layer_blocks.reserve(static_cast<std::size_t>(count));
+    for (std::int64_t layer = first_layer; layer < first_layer + count; ++layer, ++on_rank) {
+      const auto layer_kind =
+          static_cast<std::size_t>(config.layers[static_cast<std::size_t>(layer)]);
+      const bool plain = policy_of_layer(plan.recompute, on_rank).kind == RecomputeKind::none;
+      chunk.layer_blocks.push_back(plain ? blocks.plain_layer_of_kind[layer_kind]
+                                         : blocks.layer_of_kind[layer_kind]);
     }
-    first_layer += count;
-  }
-  if (kind == ProgramKind::start || kind == ProgramKind::save) return program;
-  program.slots = stage_slots(plan.schedule, plan.pp, stage, plan.vpp, plan.grad_accum);
-  if (kind == ProgramKind::evaluate) {
-    std::erase_if(program.slots,
-                  [](const Slot& slot) { return slot.direction == Direction::backward; });
+    program.chunks.push_back(std::move(chunk));
   }
   return program;
 }

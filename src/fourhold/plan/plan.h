@@ -26,6 +26,10 @@ inline constexpr std::array<std::string_view, 4> kOffloadNames{"none", "optimize
 enum class Tuning : std::uint8_t { full, lora, qlora };
 inline constexpr std::array<std::string_view, 3> kTuningNames{"full", "lora", "qlora"};
 
+// Instruction sets an engine's kernels are built for, `auto` the best of the machine.
+inline constexpr std::array<std::string_view, 6> kIsaNames{"auto",   "portable",    "avx2",
+                                                           "avx512", "avx512_bf16", "amx"};
+
 // Field names here are the names in JSON and of the flags. Every field has a value: what a user
 // leaves out is chosen before a Plan exists (see PlanRequest).
 struct Plan {

@@ -26,6 +26,10 @@ inline constexpr std::span<const std::string_view> kEnumNames<Tuning>{kTuningNam
 
 // Far above any run, and small enough that products of them are checked once and stay in int64.
 inline constexpr IntegerRange kDegreeRange{1, std::int64_t{1} << 20};
+// Each stage and each of its chunks is walked on its own: beyond these an answer would take
+// minutes. Published runs stay below 128 stages and 32 chunks.
+inline constexpr IntegerRange kStageRange{1, std::int64_t{1} << 11};
+inline constexpr IntegerRange kChunkRange{1, std::int64_t{1} << 8};
 inline constexpr IntegerRange kCountRange{1, std::int64_t{1} << 31};
 
 // Calls visit(FieldInfo, field of each owner...) for every field, in the order of printing. Owners
@@ -37,8 +41,8 @@ void visit_fields(Visitor&& visit, Owners&... owners) {
         owners.tp...);
   visit(FieldInfo{"sp", "sequence parallelism between the tensor-parallel parts of a layer"},
         owners.sp...);
-  visit(FieldInfo{"pp", "pipeline stages", kDegreeRange}, owners.pp...);
-  visit(FieldInfo{"vpp", "virtual chunks of layers per stage (interleaved 1F1B)", kDegreeRange},
+  visit(FieldInfo{"pp", "pipeline stages", kStageRange}, owners.pp...);
+  visit(FieldInfo{"vpp", "virtual chunks of layers per stage (interleaved 1F1B)", kChunkRange},
         owners.vpp...);
   visit(FieldInfo{"cp", "context-parallel degree: ranks that share each sequence", kDegreeRange},
         owners.cp...);

@@ -107,7 +107,6 @@ struct Program {
   StateMotion motion;
   std::int64_t stage = 0;
   std::vector<Chunk> chunks;
-  std::vector<Slot> slots;  // empty where no micro-batch runs: start and save
 };
 
 // Lowers one block: forward steps, and backward steps derived from them in reverse.

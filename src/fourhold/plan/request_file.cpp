@@ -22,7 +22,7 @@ template <class Value>
 void set_from_text(std::string_view text, const std::string& path, const FieldInfo& info,
                    std::optional<Value>& out) {
   constexpr const Value* type = nullptr;  // chooses how the text is read
-  set(json_of_text(text, path, type), path, info, out);
+  set(json_of_text(text, path, type, info.range), path, info, out);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cstddef>
 
 namespace fourhold::plan {
 namespace {
@@ -34,8 +35,8 @@ Slot slot_of(Direction direction, std::int64_t k, std::int64_t per_chunk, std::i
 
 }  // namespace
 
-std::vector<Slot> stage_slots(ScheduleKind kind, std::int64_t pp, std::int64_t stage,
-                              std::int64_t vpp, std::int64_t micro_batches) {
+std::vector<SlotRun> stage_runs(ScheduleKind kind, std::int64_t pp, std::int64_t stage,
+                                std::int64_t vpp, std::int64_t micro_batches) {
   assert(stage >= 0 && stage < pp && micro_batches >= 1 && "a stage of a schedule with work");
   assert((kind != ScheduleKind::one_f_one_b || vpp == 1) && "1F1B has one chunk per stage");
   assert((kind != ScheduleKind::interleaved || micro_batches % pp == 0) &&
@@ -43,11 +44,37 @@ std::vector<Slot> stage_slots(ScheduleKind kind, std::int64_t pp, std::int64_t s
   const std::int64_t all = micro_batches * vpp;
   const std::int64_t ahead = warm_up(kind, pp, stage, vpp, micro_batches);
   const std::int64_t per_chunk = kind == ScheduleKind::interleaved ? pp : micro_batches;
+  std::vector<SlotRun> runs;
+  for (std::int64_t k = 0; k < all + ahead;) {
+    SlotRun run;
+    std::int64_t end = k < ahead ? ahead : all + ahead;
+    if (k < all) {
+      run.forward = slot_of(Direction::forward, k, per_chunk, vpp);
+      end = std::min(end, (k / per_chunk + 1) * per_chunk);
+    }
+    if (k >= ahead) {
+      run.backward = slot_of(Direction::backward, k - ahead, per_chunk, vpp);
+      end = std::min(end, ahead + ((k - ahead) / per_chunk + 1) * per_chunk);
+    }
+    run.turns = end - k;
+    runs.push_back(run);
+    k = end;
+  }
+  return runs;
+}
+
+std::vector<Slot> stage_slots(ScheduleKind kind, std::int64_t pp, std::int64_t stage,
+                              std::int64_t vpp, std::int64_t micro_batches) {
   std::vector<Slot> slots;
-  slots.reserve(static_cast<std::size_t>(2 * all));
-  for (std::int64_t k = 0; k < all + ahead; ++k) {
-    if (k < all) slots.push_back(slot_of(Direction::forward, k, per_chunk, vpp));
-    if (k >= ahead) slots.push_back(slot_of(Direction::backward, k - ahead, per_chunk, vpp));
+  slots.reserve(static_cast<std::size_t>(2 * micro_batches * vpp));
+  for (SlotRun& run : stage_runs(kind, pp, stage, vpp, micro_batches)) {
+    for (std::int64_t turn = 0; turn < run.turns; ++turn) {
+      for (std::optional<Slot>* slot : {&run.forward, &run.backward}) {
+        if (!slot->has_value()) continue;
+        slots.push_back(**slot);
+        ++(*slot)->micro_batch;
+      }
+    }
   }
   return slots;
 }

@@ -10,10 +10,12 @@
 
 #include "fourhold/base/error.h"
 #include "fourhold/base/field_reader.h"
+#include "fourhold/base/quantity.h"
 #include "fourhold/plan/field_value.h"
 #include "fourhold/plan/legal_values.h"
 #include "fourhold/plan/plan_fields.h"
 #include "fourhold/plan/plan_request.h"
+#include "fourhold/plan/schedule.h"
 
 namespace fourhold::plan {
 namespace {
@@ -77,10 +79,23 @@ void check_schedule(const Plan& plan) {
   }
 }
 
+// A pipeline's time is replayed forward by forward.
+void check_schedule_length(const Plan& plan) {
+  const std::int64_t stages = saturating_product({plan.pp, plan.vpp});
+  const std::int64_t forwards = saturating_product({stages, plan.grad_accum});
+  if (plan.pp == 1 || forwards <= kMostPipelineForwards) return;
+  refuse(plan, "grad_accum",
+         fmt::format("pp x vpp x grad_accum = {} x {} x {} micro-batches through stages are more "
+                     "than the {} that are replayed",
+                     plan.pp, plan.vpp, plan.grad_accum, kMostPipelineForwards),
+         fmt::format("use grad_accum of at most {}, with a larger micro_batch",
+                     kMostPipelineForwards / stages));
+}
+
 [[noreturn]] void refuse_layout(const Plan& plan, const std::string& fault, std::int64_t layers) {
   const auto stages = plan.pp * plan.vpp;
   refuse(plan, "layers_per_stage", fault,
-         fmt::format("for {} stages of {} layers: [{}]", stages, layers,
+         fmt::format("for {} of {}: [{}]", counted(stages, "stage"), counted(layers, "layer"),
                      fmt::join(canonical_layout(layers, stages), ", ")));
 }
 
@@ -88,19 +103,22 @@ void check_layout(const Plan& plan, std::int64_t layers) {
   const std::int64_t stages = saturating_product({plan.pp, plan.vpp});
   if (stages > layers) {
     refuse(plan, plan.vpp > 1 ? "vpp" : "pp",
-           fmt::format("pp x vpp = {} x {} = {} stages are more than the {} layers", plan.pp,
-                       plan.vpp, stages, layers),
+           fmt::format("pp x vpp = {} x {} = {} stages are more than the model's {}", plan.pp,
+                       plan.vpp, stages, counted(layers, "layer")),
            fmt::format("use pp x vpp of at most {}", layers));
   }
   const std::vector<std::int64_t>& layout = plan.layers_per_stage;
   if (static_cast<std::int64_t>(layout.size()) != stages) {
-    refuse_layout(plan, fmt::format("names {} stages, but pp x vpp is {}", layout.size(), stages),
+    refuse_layout(plan,
+                  fmt::format("names {}, but pp x vpp is {}",
+                              counted(static_cast<std::int64_t>(layout.size()), "stage"), stages),
                   layers);
   }
   // In range each, and no more than `layers` of them: the sum cannot overflow.
   const std::int64_t sum = std::accumulate(layout.begin(), layout.end(), std::int64_t{0});
   if (sum != layers) {
-    refuse_layout(plan, fmt::format("adds up to {} layers, but the model has {}", sum, layers),
+    refuse_layout(plan,
+                  fmt::format("adds up to {}, but the model has {}", counted(sum, "layer"), layers),
                   layers);
   }
 }
@@ -142,21 +160,20 @@ void check_tuning(const Plan& plan) {
   }
 }
 
-void check_isa(const Plan& plan) {
-  const auto legal = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '.';
-  };
-  if (plan.isa.empty() || plan.isa.size() > 32 ||
-      !std::all_of(plan.isa.begin(), plan.isa.end(), legal)) {
-    refuse(plan, "isa", fmt::format("'{:.40}' names no instruction set", plan.isa), "use auto");
-  }
-}
-
 }  // namespace
 
 void refuse(const Plan& plan, std::string_view field, const std::string& fault,
             const std::string& hint) {
   throw Error(std::string(field), fmt::format("{} (plan: {})", fault, to_string(plan)), hint);
+}
+
+void refuse_size(const Plan& plan) {
+  const bool long_sequence = plan.seq >= plan.micro_batch;
+  refuse(plan, long_sequence ? "seq" : "micro_batch",
+         fmt::format("seq x micro_batch x grad_accum = {} x {} x {} tokens make sizes that leave "
+                     "the 64-bit range",
+                     plan.seq, plan.micro_batch, plan.grad_accum),
+         fmt::format("use a smaller {}", long_sequence ? "seq" : "micro_batch"));
 }
 
 void check_ranges(const Plan& plan) {
@@ -199,6 +216,7 @@ void validate(const Plan& plan, const model::ModelConfig& config, const Profile&
   check_profile(plan, profile);
   check_schedule(plan);
   check_layout(plan, config.layer_count());
+  check_schedule_length(plan);
   check_model(plan, config);
   const std::int64_t product = saturating_product({plan.micro_batch, plan.grad_accum, plan.dp});
   if (product != plan.global_batch) {
@@ -213,7 +231,7 @@ void validate(const Plan& plan, const model::ModelConfig& config, const Profile&
   }
   check_recompute(plan, config);
   check_tuning(plan);
-  check_isa(plan);
+  static_cast<void>(index_of_name(plan.isa, "isa", kIsaNames));
 }
 
 }  // namespace fourhold::plan

@@ -15,6 +15,9 @@ namespace fourhold::plan {
 [[noreturn]] void refuse(const Plan& plan, std::string_view field, const std::string& fault,
                          const std::string& hint);
 
+// Throws the Error of a plan whose tensors' sizes leave 64 bits (base/checked.h): what multiplies.
+[[noreturn]] void refuse_size(const Plan& plan);
+
 // Each number within the range of its field; the devices within what `count` may be.
 void check_ranges(const Plan& plan);
 

@@ -4,7 +4,10 @@
 #include <cmath>
 #include <utility>
 
+#include "fourhold/base/checked.h"
+#include "fourhold/base/error.h"
 #include "fourhold/ledger/placement.h"
+#include "fourhold/plan/validate.h"
 #include "fourhold/predict/expanded_ledger.h"
 #include "fourhold/predict/stage_model.h"
 #include "fourhold/predict/start_peak.h"
@@ -78,7 +81,9 @@ plan::Plan arena_plan(const plan::Plan& plan) {
   return shorter;
 }
 
-MemoryPrediction predict_memory(const model::ModelConfig& config, const plan::Plan& plan,
+namespace {
+
+MemoryPrediction predict_stages(const model::ModelConfig& config, const plan::Plan& plan,
                                 const plan::Profile& profile, WithLedger with_ledger) {
   const plan::ProgramBlocks blocks = plan::lower_blocks(config, plan, profile);
   std::vector<BlockLifetimes> lifetimes;
@@ -119,6 +124,18 @@ MemoryPrediction predict_memory(const model::ModelConfig& config, const plan::Pl
   }
   prediction.device_bytes = prediction.reserved_bytes + Bytes(profile.runtime_bytes);
   return prediction;
+}
+
+}  // namespace
+
+MemoryPrediction predict_memory(const model::ModelConfig& config, const plan::Plan& plan,
+                                const plan::Profile& profile, WithLedger with_ledger) {
+  try {
+    return predict_stages(config, plan, profile, with_ledger);
+  } catch (const Error& fault) {
+    if (fault.where() != kSizeFault) throw;
+    plan::refuse_size(plan);
+  }
 }
 
 }  // namespace fourhold::predict

@@ -2,6 +2,8 @@
 
 #include <cstddef>
 
+#include "fourhold/base/checked.h"
+
 namespace fourhold::predict {
 namespace {
 
@@ -68,7 +70,8 @@ BlockBytes block_bytes(const BlockLifetimes& life, const BlockState& state,
 std::int64_t alive_bytes(const AliveCounts& alive, const std::vector<BlockBytes>& blocks) {
   std::int64_t bytes = 0;
   for (std::size_t i = 0; i < blocks.size(); ++i) {
-    bytes += alive.kept[i] * blocks[i].kept_bytes + alive.born[i] * blocks[i].backward_births;
+    bytes = checked_add(bytes, checked_multiply(alive.kept[i], blocks[i].kept_bytes));
+    bytes = checked_add(bytes, checked_multiply(alive.born[i], blocks[i].backward_births));
   }
   return bytes;
 }
@@ -98,7 +101,8 @@ DirectionPeak moment_bytes(const StageMoment& moment, const AliveCounts& alive,
                            const StageBytes& stage) {
   if (moment.moment == Moment::optimizer) return {stage.optimizer_bytes, 0};
   const DirectionPeak work = work_bytes(moment, stage.blocks, stage.waiting_bytes);
-  return {stage.static_bytes + alive_bytes(alive, stage.blocks) + work.bytes, work.step};
+  const std::int64_t alive_here = alive_bytes(alive, stage.blocks);
+  return {checked_add(checked_add(stage.static_bytes, alive_here), work.bytes), work.step};
 }
 
 }  // namespace fourhold::predict

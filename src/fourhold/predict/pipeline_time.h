@@ -29,7 +29,8 @@ struct PipelineInput {
 
 // Seconds until each stage has finished its last backward; the pipeline ends with the largest.
 // Every slot of plan::stage_slots starts when its stage is free and its input is there: exact event
-// times. O(pp vpp micro_batches).
+// times. O(pp vpp micro_batches), which plan::validate bounds by plan::kMostPipelineForwards; one
+// stage alone is m x its work.
 [[nodiscard]] std::vector<double> replay(const PipelineInput& input);
 
 // Lower bounds of the same, in O(pp vpp): for stage s

@@ -2,16 +2,13 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
+#include <utility>
 
 namespace fourhold::predict {
 namespace {
 
 using plan::Direction;
-
-bool same_work(const SlotState& a, const SlotState& b) {
-  return a.slot.chunk == b.slot.chunk && a.slot.direction == b.slot.direction &&
-         a.first_backward == b.first_backward;
-}
 
 // Everything alive at `small` is alive at `large`.
 bool covers(const SlotState& large, const SlotState& small) {
@@ -25,45 +22,100 @@ bool covers(const SlotState& large, const SlotState& small) {
   return true;
 }
 
-void offer(std::vector<SlotState>& states, const SlotState& state) {
-  for (const SlotState& other : states) {
-    if (same_work(other, state) && covers(other, state)) return;
+class Schedule {
+ public:
+  explicit Schedule(std::size_t chunks) : chunks_(chunks), offered_(4 * chunks) {
+    now_.alive.assign(chunks, 0);
+    now_.born.assign(chunks, 0);
   }
-  std::erase_if(states, [&](const SlotState& other) {
-    return same_work(other, state) && covers(state, other);
-  });
-  states.push_back(state);
-}
+
+  void run(const plan::SlotRun& run) {
+    constexpr std::int64_t kEnd = 3;
+    for (std::int64_t turn = 0; turn < run.turns; ++turn) {
+      if (turn == kEnd && run.turns > 2 * kEnd) {
+        const std::int64_t skipped = run.turns - 2 * kEnd;
+        if (run.forward) count(*run.forward, skipped);
+        if (run.backward) count(*run.backward, -skipped);
+        most_in_flight_ = std::max(most_in_flight_, in_flight_);
+        turn += skipped;
+      }
+      if (run.forward) forward(*run.forward, turn);
+      if (run.backward) backward(*run.backward, turn);
+    }
+  }
+
+  [[nodiscard]] SlotStates take() {
+    std::vector<Offered> all;
+    for (std::vector<Offered>& of_work : offered_) {
+      std::move(of_work.begin(), of_work.end(), std::back_inserter(all));
+    }
+    std::sort(all.begin(), all.end(),
+              [](const Offered& a, const Offered& b) { return a.order < b.order; });
+    SlotStates states;
+    states.in_flight = most_in_flight_;
+    states.fullest.reserve(all.size());
+    for (Offered& one : all) states.fullest.push_back(std::move(one.state));
+    return states;
+  }
+
+ private:
+  struct Offered {
+    std::int64_t order = 0;
+    SlotState state;
+  };
+
+  [[nodiscard]] bool is_last(const plan::Slot& slot) const {
+    return static_cast<std::size_t>(slot.chunk) + 1 == chunks_;
+  }
+
+  void count(const plan::Slot& slot, std::int64_t forwards) {
+    now_.alive[static_cast<std::size_t>(slot.chunk)] += forwards;
+    in_flight_ += forwards;
+    if (is_last(slot)) now_.last_chunk_alive += forwards;
+  }
+
+  void forward(const plan::Slot& slot, std::int64_t turn) {
+    offer(slot, turn);
+    count(slot, 1);
+    most_in_flight_ = std::max(most_in_flight_, in_flight_);
+    if (is_last(slot)) now_.last_chunk_forwarded = true;
+  }
+
+  void backward(const plan::Slot& slot, std::int64_t turn) {
+    offer(slot, turn);
+    count(slot, -1);
+    now_.born[static_cast<std::size_t>(slot.chunk)] = 1;
+  }
+
+  void offer(plan::Slot slot, std::int64_t turn) {
+    const auto chunk = static_cast<std::size_t>(slot.chunk);
+    slot.micro_batch += static_cast<std::int32_t>(turn);
+    now_.slot = slot;
+    now_.first_backward = now_.born[chunk] == 0;
+    const bool is_forward = slot.direction == Direction::forward;
+    std::vector<Offered>& same_work =
+        offered_[4 * chunk + (is_forward ? 2 : 0) + (now_.first_backward ? 1 : 0)];
+    for (const Offered& other : same_work) {
+      if (covers(other.state, now_)) return;
+    }
+    std::erase_if(same_work, [this](const Offered& other) { return covers(now_, other.state); });
+    same_work.push_back({order_++, now_});
+  }
+
+  std::size_t chunks_;
+  SlotState now_;
+  std::int64_t in_flight_ = 0;
+  std::int64_t most_in_flight_ = 0;
+  std::int64_t order_ = 0;
+  std::vector<std::vector<Offered>> offered_;  // by chunk, direction and whether it is the first
+};
 
 }  // namespace
 
-SlotStates fullest_slots(const std::vector<plan::Slot>& slots, std::size_t chunks) {
-  SlotStates result;
-  SlotState now;
-  now.alive.assign(chunks, 0);
-  now.born.assign(chunks, 0);
-  std::int64_t in_flight = 0;
-  for (const plan::Slot& slot : slots) {
-    const auto chunk = static_cast<std::size_t>(slot.chunk);
-    const bool last_chunk = chunk + 1 == chunks;
-    now.slot = slot;
-    now.first_backward = now.born[chunk] == 0;
-    offer(result.fullest, now);
-    if (slot.direction == Direction::forward) {
-      ++now.alive[chunk];
-      result.in_flight = std::max(result.in_flight, ++in_flight);
-      if (last_chunk) {
-        ++now.last_chunk_alive;
-        now.last_chunk_forwarded = true;
-      }
-    } else {
-      --now.alive[chunk];
-      --in_flight;
-      now.born[chunk] = 1;
-      if (last_chunk) --now.last_chunk_alive;
-    }
-  }
-  return result;
+SlotStates fullest_slots(const std::vector<plan::SlotRun>& runs, std::size_t chunks) {
+  Schedule schedule(chunks);
+  for (const plan::SlotRun& run : runs) schedule.run(run);
+  return schedule.take();
 }
 
 }  // namespace fourhold::predict

@@ -61,7 +61,10 @@ std::vector<std::int64_t> most_kept(const std::vector<std::vector<std::int64_t>>
 
 StageWalk walk_stage(const WalkInput& input) {
   const plan::Program& program = *input.program;
-  const SlotStates slots = fullest_slots(program.slots, program.chunks.size());
+  const plan::Plan& plan = program.plan;
+  const SlotStates slots = fullest_slots(
+      plan::stage_runs(plan.schedule, plan.pp, program.stage, plan.vpp, plan.grad_accum),
+      program.chunks.size());
   Fullest fullest(*input.bytes);
   visit_moments({.chunks = &program.chunks,
                  .blocks = input.blocks,

@@ -22,10 +22,8 @@ std::int64_t kv_heads_of(const model::ModelConfig& config) {
   return heads;
 }
 
-// The chunks of a stage do not depend on the number of micro-batches: a short schedule will do.
-plan::Program short_program(const model::ModelConfig& config, const plan::ProgramBlocks& blocks,
-                            plan::Plan plan, const plan::Profile& profile, std::int64_t stage) {
-  plan.grad_accum = plan.pp;
+plan::Program program_of(const model::ModelConfig& config, const plan::ProgramBlocks& blocks,
+                         const plan::Plan& plan, const plan::Profile& profile, std::int64_t stage) {
   return plan::lower(config, blocks, plan, profile, stage, plan::ProgramKind::train_step);
 }
 
@@ -92,7 +90,7 @@ std::vector<BlockParameters> stage_parameters(const model::ModelConfig& config,
   stages.reserve(static_cast<std::size_t>(plan.pp));
   for (std::int64_t stage = 0; stage < plan.pp; ++stage) {
     stages.push_back(
-        parameters_of(short_program(config, blocks, plan, profile, stage), blocks, of_block));
+        parameters_of(program_of(config, blocks, plan, profile, stage), blocks, of_block));
   }
   return stages;
 }
@@ -157,7 +155,7 @@ StepTimeInput step_time_input(const plan::ProgramBlocks& blocks,
       .gathered_visible = profile.time.gathered_visible,
       .host_seconds = profile.time.host_seconds_per_step};
   for (std::int64_t stage = 0; stage < plan.pp; ++stage) {
-    const plan::Program program = short_program(config, blocks, plan, profile, stage);
+    const plan::Program program = program_of(config, blocks, plan, profile, stage);
     for (std::size_t chunk = 0; chunk < program.chunks.size(); ++chunk) {
       ChunkSeconds& sum =
           input.chunks[chunk * static_cast<std::size_t>(plan.pp) + static_cast<std::size_t>(stage)];
@@ -196,7 +194,7 @@ TimePrediction predict_time(const model::ModelConfig& config, const plan::Plan& 
 
   double recomputed = 0;  // of the mean stage
   for (std::int64_t stage = 0; stage < plan.pp; ++stage) {
-    const plan::Program program = short_program(config, blocks, plan, profile, stage);
+    const plan::Program program = program_of(config, blocks, plan, profile, stage);
     for (const plan::Chunk& chunk : program.chunks) {
       for (const plan::BlockInstance& at : plan::block_instances(chunk, blocks)) {
         recomputed += times[static_cast<std::size_t>(at.block)].recomputed_flops;

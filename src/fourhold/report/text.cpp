@@ -3,11 +3,20 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "fourhold/base/utf8.h"
+
 namespace fourhold::report {
 namespace {
 
 // UTF-8 continuation bytes take no column of their own.
 bool begins_character(char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }
+
+// Controls (C0, DEL, C1), and the marks that change the direction text runs in (Unicode Standard
+// Annex 9, sec. 2: they can make a line read as what it is not).
+bool obeyed_by_terminals(char32_t code) {
+  return code < 0x20 || (code >= 0x7F && code < 0xA0) || code == 0x061C || code == 0x200E ||
+         code == 0x200F || (code >= 0x202A && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069);
+}
 
 // The bytes that the first `columns` characters take.
 std::size_t bytes_of_columns(std::string_view text, int columns) {
@@ -23,10 +32,14 @@ std::size_t bytes_of_columns(std::string_view text, int columns) {
 }  // namespace
 
 std::string printable(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 || byte == 0x7F) c = '?';
+  std::string out;
+  out.reserve(text.size());
+  for (std::size_t at = 0; at < text.size();) {
+    const Utf8Character character = utf8_character_at(text, at);
+    const bool shown =
+        character.code != Utf8Character::kInvalid && !obeyed_by_terminals(character.code);
+    out += shown ? text.substr(at, character.bytes) : "?";
+    at += character.bytes;
   }
   return out;
 }

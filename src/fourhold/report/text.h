@@ -8,8 +8,8 @@
 
 namespace fourhold::report {
 
-// The text without what a terminal would obey: control characters become '?', so that a name out of
-// a foreign file cannot move the cursor.
+// The text without what a terminal would obey: control characters, marks of direction and bytes
+// that are not UTF-8 become '?' each, so that a name out of a foreign file cannot move the cursor.
 [[nodiscard]] std::string printable(std::string_view text);
 
 // Columns the (printable) text takes.

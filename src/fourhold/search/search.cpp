@@ -7,6 +7,8 @@
 #include <memory>
 #include <utility>
 
+#include "fourhold/plan/legal_values.h"
+#include "fourhold/plan/schedule.h"
 #include "fourhold/predict/memory.h"
 #include "fourhold/predict/time.h"
 #include "fourhold/search/best_plans.h"
@@ -106,7 +108,9 @@ class Search {
       for (const std::int64_t micro_batch : space_.micro_batches(outer)) {
         for (const std::int64_t vpp : space_.vpps(outer)) {
           const std::int64_t rounds = *request_.space.plan.global_batch / outer.dp / micro_batch;
-          if (vpp > 1 && rounds % outer.pp != 0) {
+          const bool too_long = outer.pp > 1 && plan::saturating_product({outer.pp, vpp, rounds}) >
+                                                    plan::kMostPipelineForwards;
+          if (too_long || (vpp > 1 && rounds % outer.pp != 0)) {
             rejections_.add_illegal(
                 Illegal::rounds, recomputes * static_cast<std::int64_t>(scorer.storages().size()));
             continue;

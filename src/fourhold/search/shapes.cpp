@@ -54,7 +54,7 @@ const predict::SlotStates& Shapes::slots(const plan::Plan& plan, std::int64_t st
   std::unique_ptr<predict::SlotStates>& made = slots_[{plan.pp, plan.vpp, stage, micro_batches}];
   if (made == nullptr) {
     made = std::make_unique<predict::SlotStates>(predict::fullest_slots(
-        plan::stage_slots(plan.schedule, plan.pp, stage, plan.vpp, micro_batches),
+        plan::stage_runs(plan.schedule, plan.pp, stage, plan.vpp, micro_batches),
         static_cast<std::size_t>(plan.vpp)));
   }
   return *made;

@@ -7,6 +7,7 @@
 #include "fourhold/base/checked.h"
 #include "fourhold/base/error.h"
 #include "fourhold/plan/legal_values.h"
+#include "fourhold/plan/plan_fields.h"
 
 namespace fourhold::search {
 namespace {
@@ -66,7 +67,8 @@ std::vector<std::int64_t> Space::tensor_degrees() const {
 std::vector<std::int64_t> Space::stage_counts() const {
   if (request_.plan.pp) return {*request_.plan.pp};
   if (!request_.profile->can("pp")) return {1};
-  std::vector<std::int64_t> list(static_cast<std::size_t>(request_.config->layer_count()));
+  const std::int64_t most = std::min(request_.config->layer_count(), plan::kStageRange.most);
+  std::vector<std::int64_t> list(static_cast<std::size_t>(most));
   std::iota(list.begin(), list.end(), std::int64_t{1});
   return list;
 }
@@ -151,7 +153,7 @@ std::vector<std::int64_t> Space::vpps(const OuterTuple& outer) const {
   if (given.schedule != plan::ScheduleKind::interleaved) list.push_back(1);
   if (!interleaves || layers % outer.pp != 0) return list;
   for (const std::int64_t vpp : plan::divisors(layers / outer.pp)) {
-    if (vpp > 1) list.push_back(vpp);
+    if (vpp > 1 && vpp <= plan::kChunkRange.most) list.push_back(vpp);
   }
   return list;
 }

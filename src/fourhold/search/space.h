@@ -23,7 +23,8 @@ enum class Illegal : std::uint8_t {
   widths,        // tp does not divide a width, or kv heads
   sequence,      // seq does not split over cp and tp
   profile,       // the profile has no such split
-  rounds,        // interleaving needs micro-batches in multiples of pp
+  rounds,        // interleaving needs micro-batches in multiples of pp; a pipeline few enough to
+                 // replay
 };
 inline constexpr int kIllegalCount = 7;
 inline constexpr std::array<std::string_view, kIllegalCount> kIllegalNames{

@@ -25,7 +25,7 @@ struct Check {
   std::int64_t line = 0;
   std::string text;  // as written, for the report
   std::vector<Word> words;
-  std::string shortfall;  // why it does not hold yet; empty: it must hold
+  std::string shortfall{};  // why it does not hold yet; empty: it must hold
 };
 
 struct Run {

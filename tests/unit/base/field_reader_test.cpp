@@ -140,5 +140,18 @@ TEST(FieldReader, OnlyAnObjectHasFields) {
                "must be an object, not an array");
 }
 
+TEST(FieldReader, AnIntegerBeyond64BitsIsOutOfRangeNotOfTheWrongKind) {
+  const Error past = refusal([] {
+    (void)reader(R"({"n": 9223372036854775808})").integer("n", {.least = 1, .most = 100});
+  });
+  EXPECT_STREQ(past.what(), "is 9.223372036854776e+18; it must be at most 100");
+  EXPECT_EQ(past.hint(), "the nearest valid value is 100");
+  const Error below =
+      refusal([] { (void)reader(R"({"n": -1e30})").integer("n", {.least = 1, .most = 100}); });
+  EXPECT_STREQ(below.what(), "is -1e+30; it must be at least 1");
+  EXPECT_STREQ(refusal([] { (void)reader(R"({"n": 1e16})").integer("n"); }).what(),
+               "must be an integer, not 1e+16");
+}
+
 }  // namespace
 }  // namespace fourhold

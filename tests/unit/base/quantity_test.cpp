@@ -67,6 +67,26 @@ TEST(Quantity, SizesTakeBothKindsOfUnits) {
   EXPECT_EQ(bytes("2TiB"), 2LL << 40);
 }
 
+TEST(Quantity, ExaIsAUnitNotAnExponent) {
+  EXPECT_EQ(bytes("0.0005EiB"), 576'460'752'303'423);  // 0.0005 x 2^60 = 576460752303423.488
+  EXPECT_EQ(bytes("0.001EB"), 1'000'000'000'000'000);
+  EXPECT_EQ(bytes("1e3"), 1000);
+}
+
+TEST(Quantity, SizesEndAtOnePebibyte) {
+  EXPECT_EQ(bytes("1PiB"), 1LL << 50);
+  EXPECT_EQ(bytes("1125899906842624"), 1LL << 50);
+  for (const char* text : {"1125899906842625", "1EiB", "9223372036854775807"}) {
+    EXPECT_NE(refusal(bytes, text).find("too large: the limit is 1.00 PiB"), std::string::npos);
+  }
+}
+
+TEST(Quantity, NounsFollowTheirCount) {
+  EXPECT_EQ(counted(0, "stage"), "0 stages");
+  EXPECT_EQ(counted(1, "stage"), "1 stage");
+  EXPECT_EQ(counted(2, "stage"), "2 stages");
+}
+
 TEST(Quantity, AFractionOfAByteIsDropped) {
   EXPECT_EQ(bytes("23.6GiB"), 25'340'307'046);  // 25340307046.4
   EXPECT_EQ(bytes("0.1GiB"), 107'374'182);      // 107374182.4

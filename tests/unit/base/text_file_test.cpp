@@ -4,6 +4,8 @@
 #include <fstream>
 #include <string>
 
+#include <sys/stat.h>
+
 #include <gtest/gtest.h>
 
 #include "fourhold/base/error.h"
@@ -34,6 +36,15 @@ TEST(TextFile, GivesEveryByteUpToTheLimit) {
 TEST(TextFile, AMissingFileAndAFolderAreToldApart) {
   EXPECT_EQ(fault_of("/nonexistent/file", 10), "does not exist");
   EXPECT_EQ(fault_of(std::filesystem::temp_directory_path().string(), 10), "is a folder");
+}
+
+TEST(TextFile, APipeIsNotWaitedFor) {
+  const std::string path = testing::TempDir() + "/fourhold_text_file_pipe";
+  std::filesystem::remove(path);
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  EXPECT_EQ(fault_of(path, 10), "is not a regular file: it may never end, or never begin");
+  std::filesystem::remove(path);
+  EXPECT_EQ(fault_of("/dev/zero", 10), "is not a regular file: it may never end, or never begin");
 }
 
 }  // namespace

@@ -1,6 +1,11 @@
 #include "fourhold/hardware/device.h"
 
+#include <cstdint>
+
 #include <gtest/gtest.h>
+
+#include "fourhold/base/error.h"
+#include "fourhold/base/quantity.h"
 
 namespace fourhold::hardware {
 namespace {
@@ -37,6 +42,17 @@ TEST(Device, AMemoryOnlyDeviceHasItsMemoryAndNothingElse) {
   EXPECT_EQ(device.peak_flops, PeakFlops{});
   EXPECT_FALSE(device.intra_node.exists());
   EXPECT_FALSE(device.price_usd_per_hour.has_value());
+}
+
+TEST(Device, AMemoryIsBoundedAsThatOfADeviceFile) {
+  EXPECT_EQ(memory_only_device(kMostBytes).usable, kMostBytes);
+  try {
+    (void)memory_only_device(Bytes(INT64_MAX));
+    FAIL() << "accepted";
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "of 8.00 EiB is more than 1.00 PiB");
+    EXPECT_FALSE(error.hint().empty());
+  }
 }
 
 }  // namespace

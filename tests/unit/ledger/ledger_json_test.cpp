@@ -110,8 +110,11 @@ TEST(LedgerJson, TextsOfKeysOutliveTheFile) {
   EXPECT_EQ(to_string(moved.entries[0].key), "layer.2.norm1_out.gradient@mb1");
 }
 
-TEST(LedgerJson, FieldsOfLaterVersionsAreIgnored) {
-  EXPECT_EQ(fault_of(with("\"copies\": 4", "\"colour\": 1, \"copies\": 4")), "no fault");
+TEST(LedgerJson, AFieldThatIsNotKnownIsRefused) {
+  EXPECT_EQ(fault_of(with("\"copies\": 4", "\"colour\": 1, \"copies\": 4")),
+            "a.json: entries[0].colour | is not a known field | remove it");
+  EXPECT_EQ(fault_of(with("\"reserved_bytes\": 64", "\"reserved_bytes\": 64, \"entrys\": []")),
+            "a.json: entrys | is not a known field | did you mean 'entries'?");
 }
 
 TEST(LedgerJson, AnEntryWithoutValuesIsRead) {

@@ -27,6 +27,7 @@ Fault fault_of_bytes(const std::string& file) {
   } catch (const Error& error) {
     EXPECT_EQ(error.where(), "m.safetensors");
     EXPECT_EQ(error.exit_code(), ExitCode::bad_input);
+    EXPECT_FALSE(error.hint().empty()) << error.what();
     return {error.what(), error.hint()};
   }
   ADD_FAILURE() << "accepted";

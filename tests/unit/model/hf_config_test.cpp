@@ -222,5 +222,19 @@ TEST(HfConfig, SupportedTypesAreSorted) {
   EXPECT_NE(std::find(types.begin(), types.end(), "deepseek_v3"), types.end());
 }
 
+TEST(HfConfig, AWrapperWithoutItsTextConfigSaysSo) {
+  const Error error = refused_config(R"({"model_type": "qwen3_vl", "vision_config": {}})");
+  EXPECT_EQ(error.where(), "config.json: text_config");
+  EXPECT_STREQ(error.what(), "is missing: 'qwen3_vl' keeps its language model there");
+}
+
+TEST(HfConfig, APlanFileIsNotTakenForAModel) {
+  EXPECT_EQ(refused_config(R"({"tp": 2, "seq": 128})").where(), "config.json: schema");
+  EXPECT_STREQ(refused_config(R"({"plan": {}})").what(),
+               "is missing: 'plan' belongs to a plan file");
+  EXPECT_STREQ(refused_config(R"({"schema": "fourhold.ledger/1"})").what(),
+               "'fourhold.ledger/1' is not a model's config.json");
+}
+
 }  // namespace
 }  // namespace fourhold::model

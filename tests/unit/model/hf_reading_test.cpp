@@ -74,5 +74,21 @@ TEST(HfReading, SoftCapsAreTheClasssUnlessNull) {
   EXPECT_EQ(none.logit_softcap, 0);
 }
 
+TEST(HfReading, ExpertsThatAreLeftToTheClassAreNoted) {
+  const ModelConfig mixtral =
+      read_config(R"({"model_type": "mixtral", "num_local_experts": null})");
+  EXPECT_TRUE(has_note(mixtral, "num_local_experts is absent: 8, the default of its class"));
+  EXPECT_TRUE(has_note(mixtral, "num_experts_per_tok is absent: 2, the default of its class"));
+  const ModelConfig deepseek = read_config(R"({"model_type": "deepseek_v3"})");
+  EXPECT_TRUE(has_note(deepseek, "n_routed_experts is absent: 256, the default of its class"));
+  EXPECT_TRUE(has_note(deepseek, "moe_intermediate_size is absent: 2048, the default"));
+  EXPECT_TRUE(has_note(deepseek, "n_shared_experts is absent: 1, the default"));
+  const ModelConfig qwen = read_config(R"({"model_type": "qwen3_moe"})");
+  EXPECT_TRUE(has_note(qwen, "num_experts is absent: 128, the default"));
+  const ModelConfig stated =
+      read_config(R"({"model_type": "mixtral", "num_local_experts": 4, "num_experts_per_tok": 1})");
+  EXPECT_FALSE(has_note(stated, "experts"));
+}
+
 }  // namespace
 }  // namespace fourhold::model

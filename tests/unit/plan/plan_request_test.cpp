@@ -225,5 +225,23 @@ TEST(SetField, AFaultIsNamedByItsFlag) {
   EXPECT_EQ(flag_refusal("recompute", "half").where, "--recompute");
 }
 
+TEST(PlanRequest, HintsOfNumbersKeepToTheFieldsRange) {
+  for (const char* text : {"-1", "1.5", "NaN", "1e400"}) {
+    PlanRequest request;
+    const Fault fault = fault_of([&] { set_field(request, "tp", text, "--tp"); });
+    EXPECT_EQ(fault.where, "--tp");
+    EXPECT_EQ(fault.hint, "write a whole number from 1 to 1048576") << text;
+  }
+  PlanRequest request;
+  const Fault fault = fault_of([&] { set_field(request, "tp", "1e400", "--tp"); });
+  EXPECT_TRUE(contains(fault.what, "the limit is 1048576"));
+}
+
+TEST(PlanRequest, AFaultWithoutAFileHasNoEmptyPlace) {
+  const Fault fault =
+      fault_of([] { (void)request_from_json(json::parse(R"({"tpp": 2})", "x"), ""); });
+  EXPECT_EQ(fault.where, "tpp");
+}
+
 }  // namespace
 }  // namespace fourhold::plan

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "fourhold/plan/schedule.h"
 #include "small_models.h"
 
 namespace fourhold::plan {
@@ -234,7 +235,7 @@ TEST(Validate, MoreStagesThanLayersAreRefused) {
   const auto deep = [](Plan& plan) { plan.pp = 9; };
   EXPECT_EQ(refusal(deep).where, "pp");
   EXPECT_TRUE(
-      contains(refusal(deep).what, "pp x vpp = 9 x 1 = 9 stages are more than the 8 layers"));
+      contains(refusal(deep).what, "pp x vpp = 9 x 1 = 9 stages are more than the model's 8 layers"));
   EXPECT_EQ(refusal(deep).hint, "use pp x vpp of at most 8");
   const auto chunked = [](Plan& plan) {
     plan.pp = 4;
@@ -341,9 +342,47 @@ TEST(Validate, AdaptersAndTheirRankBelongTogether) {
                        "is 0: the adapters would be empty"));
 }
 
-TEST(Validate, AnInstructionSetIsAPlainName) {
-  EXPECT_TRUE(contains(refusal([](Plan& plan) { plan.isa = "AVX 2"; }).what,
-                       "'AVX 2' names no instruction set"));
+TEST(Validate, AnInstructionSetIsOneThatIsKnown) {
+  const Fault fault = refusal([](Plan& plan) { plan.isa = "avx-512"; });
+  EXPECT_EQ(fault.where, "isa");
+  EXPECT_TRUE(contains(fault.what, "'avx-512' is not one of its values"));
+  EXPECT_TRUE(contains(fault.hint, "did you mean 'avx512'"));
+  EXPECT_TRUE(contains(fault.hint, "auto, portable, avx2, avx512, avx512_bf16 or amx"));
+  EXPECT_TRUE(contains(refusal([](Plan& plan) { plan.isa = "zorg"; }).what, "'zorg'"));
+}
+
+TEST(Validate, APipelineHasFewEnoughForwardsToReplay) {
+  const auto of = [](std::int64_t micro_batches) {
+    return [micro_batches](Plan& plan) {
+      plan.pp = 2;
+      plan.schedule = ScheduleKind::gpipe;
+      plan.layers_per_stage = {4, 4};
+      plan.grad_accum = micro_batches;
+      plan.global_batch = micro_batches;
+    };
+  };
+  const Fault fault = refusal(of((kMostPipelineForwards / 2) + 1));
+  EXPECT_EQ(fault.where, "grad_accum");
+  EXPECT_TRUE(contains(fault.what, "2 x 1 x 4194305"));
+  EXPECT_TRUE(contains(fault.hint, "at most 4194304"));
+  EXPECT_NO_THROW(validate(changed(of(kMostPipelineForwards / 2)), dense_model({}), everything()));
+  // One stage needs no replay.
+  EXPECT_NO_THROW(validate(changed([](Plan& plan) {
+                             plan.grad_accum = std::int64_t{1} << 31;
+                             plan.global_batch = plan.grad_accum;
+                           }),
+                           dense_model({}), everything()));
+}
+
+TEST(Validate, StagesAndChunksHaveLimitsOfTheirOwn) {
+  EXPECT_EQ(refusal([](Plan& plan) { plan.vpp = 1000; }).what, "is 1000; it must be from 1 to 256");
+  EXPECT_EQ(refusal([](Plan& plan) { plan.pp = 4096; }).what, "is 4096; it must be from 1 to 2048");
+}
+
+TEST(Validate, OneStageIsSingular) {
+  const Fault fault = refusal([](Plan& plan) { plan.layers_per_stage = {4, 4}; });
+  EXPECT_TRUE(contains(fault.what, "names 2 stages, but pp x vpp is 1"));
+  EXPECT_TRUE(contains(fault.hint, "for 1 stage of 8 layers: [8]"));
 }
 
 }  // namespace

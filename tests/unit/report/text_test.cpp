@@ -12,6 +12,17 @@ TEST(Text, HidesControlCharactersOfForeignFiles) {
   EXPECT_EQ(printable("\u2588 stays"), "\u2588 stays");
 }
 
+TEST(Text, HidesC1ControlsMarksOfDirectionAndStrayBytes) {
+  EXPECT_EQ(printable("a\u009b31m\u0080b\u00a0c"), "a?31m?b\u00a0c");  // U+00A0 is no control
+  EXPECT_EQ(printable("a\x9b"
+                      "31m\xff\xc3"),
+            "a?31m??");  // raw bytes, and one cut short
+  for (const char* mark : {"\u202a", "\u202e", "\u2066", "\u2069", "\u200e", "\u200f", "\u061c"}) {
+    EXPECT_EQ(printable(std::string("x") + mark + "y"), "x?y");
+  }
+  EXPECT_EQ(printable("\u2029\u202f\u2065\u206a\u200d"), "\u2029\u202f\u2065\u206a\u200d");
+}
+
 TEST(Text, CountsCharactersNotBytes) {
   EXPECT_EQ(columns_of(""), 0);
   EXPECT_EQ(columns_of("abc"), 3);
