@@ -234,8 +234,8 @@ TEST(Validate, InterleavedNeedsAMultipleOfItsStages) {
 TEST(Validate, MoreStagesThanLayersAreRefused) {
   const auto deep = [](Plan& plan) { plan.pp = 9; };
   EXPECT_EQ(refusal(deep).where, "pp");
-  EXPECT_TRUE(
-      contains(refusal(deep).what, "pp x vpp = 9 x 1 = 9 stages are more than the model's 8 layers"));
+  EXPECT_TRUE(contains(refusal(deep).what,
+                       "pp x vpp = 9 x 1 = 9 stages are more than the model's 8 layers"));
   EXPECT_EQ(refusal(deep).hint, "use pp x vpp of at most 8");
   const auto chunked = [](Plan& plan) {
     plan.pp = 4;
