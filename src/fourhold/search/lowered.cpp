@@ -24,11 +24,37 @@ const LoweredBlocks& Lowering::blocks(const plan::Plan& plan) {
 }
 
 const BlockFacts& Lowering::facts(const plan::Plan& plan) {
-  const double floor_seconds = clock_ ? clock_->layer_floor_seconds(plan) : 0;
-  std::unique_ptr<BlockFacts>& made = facts_[{
-      {plan.tp, plan.cp, plan.ep, class_of(plan.recompute)}, plan.micro_batch, floor_seconds}];
-  if (made == nullptr) made = std::make_unique<BlockFacts>(lower(plan).facts);
-  return *made;
+  const FactsKey key{{plan.tp, plan.cp, plan.ep, class_of(plan.recompute)},
+                     plan.micro_batch,
+                     clock_ ? clock_->layer_floor_seconds(plan) : 0};
+  const auto found = facts_.find(key);
+  if (found != facts_.end()) return *found->second;
+  auto made = std::make_unique<BlockFacts>(
+      class_of(plan.recompute) == PolicyClass::partly ? partly_facts(plan) : lower(plan).facts);
+  return *facts_.emplace(key, std::move(made)).first->second;
+}
+
+BlockFacts Lowering::partly_facts(const plan::Plan& plan) {
+  plan::Plan other = plan;
+  other.recompute = {};
+  const BlockFacts& plain = facts(other);
+  other.recompute = plan::recompute_from_string("full");
+  const BlockFacts& full = facts(other);
+  BlockFacts both;
+  both.stream_bytes = plain.stream_bytes;
+  const auto add = [&both](const BlockFacts& from, std::size_t block) {
+    both.lifetimes.push_back(from.lifetimes[block]);
+    if (!from.seconds.empty()) both.seconds.push_back(from.seconds[block]);
+  };
+  // plan::lower_blocks: the embedding, each kind of layer (plain before recomputed), the head.
+  const std::size_t head = plain.lifetimes.size() - 1;
+  add(plain, 0);
+  for (std::size_t kind = 1; kind < head; ++kind) {
+    add(plain, kind);
+    add(full, kind);
+  }
+  add(plain, head);
+  return both;
 }
 
 LoweredBlocks Lowering::lower(const plan::Plan& plan) const {

@@ -58,6 +58,8 @@ class Lowering {
 
  private:
   [[nodiscard]] LoweredBlocks lower(const plan::Plan& plan) const;
+  // Of full:K, from those of its two policies.
+  [[nodiscard]] BlockFacts partly_facts(const plan::Plan& plan);
 
   using Key = std::tuple<std::int64_t, std::int64_t, std::int64_t, PolicyClass>;
   const model::ModelConfig& config_;
