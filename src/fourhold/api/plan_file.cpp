@@ -53,7 +53,8 @@ PlanFile plan_file_from(const json::Value& value, PlanFileKind kind) {
 
 std::string plan_file_text(const std::string& model, const std::string& device,
                            const plan::Plan& plan) {
-  json::Object file{{"schema", kSchema}};
+  json::Object file;
+  file.emplace_back("schema", kSchema);
   if (!model.empty()) file.emplace_back("model", model);
   if (!device.empty()) file.emplace_back("device", device);
   file.emplace_back("count", plan.devices());
