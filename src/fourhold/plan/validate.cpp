@@ -84,12 +84,15 @@ void check_schedule_length(const Plan& plan) {
   const std::int64_t stages = saturating_product({plan.pp, plan.vpp});
   const std::int64_t forwards = saturating_product({stages, plan.grad_accum});
   if (plan.pp == 1 || forwards <= kMostPipelineForwards) return;
+  // Interleaving takes multiples of pp only.
+  const std::int64_t step = plan.schedule == ScheduleKind::interleaved ? plan.pp : 1;
+  const std::int64_t most = kMostPipelineForwards / stages / step * step;
   refuse(plan, "grad_accum",
          fmt::format("pp x vpp x grad_accum = {} x {} x {} micro-batches through stages are more "
                      "than the {} that are replayed",
                      plan.pp, plan.vpp, plan.grad_accum, kMostPipelineForwards),
-         fmt::format("use grad_accum of at most {}, with a larger micro_batch",
-                     kMostPipelineForwards / stages));
+         most > 0 ? fmt::format("use grad_accum of at most {}, with a larger micro_batch", most)
+                  : std::string("use a smaller pp or vpp"));
 }
 
 [[noreturn]] void refuse_layout(const Plan& plan, const std::string& fault, std::int64_t layers) {

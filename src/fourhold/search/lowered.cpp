@@ -63,6 +63,8 @@ LoweredBlocks Lowering::lower(const plan::Plan& plan) const {
   lowered.facts.lifetimes.reserve(lowered.blocks.blocks.size());
   for (const plan::ProgramBlock& block : lowered.blocks.blocks) {
     lowered.facts.lifetimes.push_back(predict::block_lifetimes(block));
+    // Sums need bytes by step only; what each tensor adds is a ledger's.
+    lowered.facts.lifetimes.back().storages = {};
   }
   const auto layer = static_cast<std::size_t>(lowered.blocks.layer_of_kind.front());
   lowered.facts.stream_bytes = lowered.facts.lifetimes[layer].output_bytes;

@@ -46,6 +46,9 @@ class Gathering {
     table.works.reserve(works_.size());
     table.ends.reserve(works_.size());
     const std::size_t width = births_ ? 2 * blocks_ : blocks_;
+    std::size_t numbers = 0;
+    for (const Work& work : works_) numbers += work.rows.size();
+    table.kept.reserve(births_ ? numbers / 2 : numbers);
     std::size_t count = 0;
     for (const Work& work : works_) {
       for (std::size_t at = 0; at < work.rows.size(); at += width) {

@@ -28,8 +28,7 @@ Shape& Shapes::of(const plan::Plan& plan, const plan::ProgramBlocks& blocks) {
 const StageMoments& Shapes::moments(Shape& shape, const plan::Plan& plan,
                                     const plan::ProgramBlocks& blocks,
                                     const plan::StateMotion& motion) {
-  std::optional<StageMoments>& made =
-      shape.moments[predict::representative_micro_batches(plan)][index_of(motion)];
+  std::optional<StageMoments>& made = shape.moments[micro_batches(plan, blocks)][index_of(motion)];
   if (made) return *made;
   const plan::StateMotion widest{.gathers_blocks = true, .reduces_each_block = true};
   if (index_of(motion) != index_of(widest) && !makes_gradients_forward(blocks)) {
@@ -40,7 +39,7 @@ const StageMoments& Shapes::moments(Shape& shape, const plan::Plan& plan,
   } else {
     std::vector<const predict::SlotStates*> of_stages;
     for (const StageShape& stage : shape.pipeline.stages) {
-      of_stages.push_back(&slots(plan, stage.stage));
+      of_stages.push_back(&slots(plan, stage.stage, micro_batches(plan, blocks)));
     }
     made = shape_moments(shape.pipeline, blocks, of_stages, motion, profile_.gradient_lifetime);
   }
@@ -49,8 +48,19 @@ const StageMoments& Shapes::moments(Shape& shape, const plan::Plan& plan,
   return *made;
 }
 
-const predict::SlotStates& Shapes::slots(const plan::Plan& plan, std::int64_t stage) {
-  const std::int64_t micro_batches = predict::representative_micro_batches(plan);
+// Past the ramp all are alike: of 1F1B pp fill it, and what comes later finds no more alive unless
+// gradients are born on the way.
+std::int64_t Shapes::micro_batches(const plan::Plan& plan,
+                                   const plan::ProgramBlocks& blocks) const {
+  const bool births = profile_.gradient_lifetime == plan::GradientLifetime::backward_to_step ||
+                      makes_gradients_forward(blocks);
+  return plan.schedule == plan::ScheduleKind::one_f_one_b && !births
+             ? std::min(plan.grad_accum, plan.pp)
+             : predict::representative_micro_batches(plan);
+}
+
+const predict::SlotStates& Shapes::slots(const plan::Plan& plan, std::int64_t stage,
+                                         std::int64_t micro_batches) {
   std::unique_ptr<predict::SlotStates>& made = slots_[{plan.pp, plan.vpp, stage, micro_batches}];
   if (made == nullptr) {
     made = std::make_unique<predict::SlotStates>(predict::fullest_slots(

@@ -23,7 +23,7 @@ using StageMoments = std::vector<PeakMoments>;  // per different stage
 
 struct Shape {
   PipelineShape pipeline;
-  // By micro-batches (past the ramp all are alike): one per Motion.
+  // By micro-batches that differ: one per Motion.
   std::map<std::int64_t, std::array<std::optional<StageMoments>, kMotions>> moments;
 };
 
@@ -42,10 +42,14 @@ class Shapes {
   [[nodiscard]] const Works& works(const plan::RecomputePolicy& policy) const {
     return policy.full_layers < 0 ? works_ : works_partly_;
   }
-  // Of one stage of a plan, past the ramp.
-  const predict::SlotStates& slots(const plan::Plan& plan, std::int64_t stage);
 
  private:
+  // As many micro-batches as matter.
+  [[nodiscard]] std::int64_t micro_batches(const plan::Plan& plan,
+                                           const plan::ProgramBlocks& blocks) const;
+  const predict::SlotStates& slots(const plan::Plan& plan, std::int64_t stage,
+                                   std::int64_t micro_batches);
+
   // none, selective and full have blocks in the same places; full:K has its own.
   using Key = std::tuple<std::int64_t, std::int64_t, std::int64_t>;
   const model::ModelConfig& config_;
