@@ -1,5 +1,4 @@
 // From a plan to its blocks, and from blocks to the program of one stage.
-#include <numeric>
 #include <utility>
 
 #include "fourhold/base/checked.h"
@@ -80,9 +79,9 @@ Program lower(const model::ModelConfig& config, const ProgramBlocks& blocks, con
   std::int64_t before = 0;  // virtual stages whose layers are in first_layer
   for (std::int64_t virtual_stage = stage; virtual_stage < virtual_stages;
        virtual_stage += plan.pp) {
-    const auto layers = plan.layers_per_stage.begin();
-    first_layer = std::accumulate(layers + before, layers + virtual_stage, first_layer);
-    before = virtual_stage;
+    for (; before < virtual_stage; ++before) {
+      first_layer += plan.layers_per_stage[static_cast<std::size_t>(before)];
+    }
     const std::int64_t count = plan.layers_per_stage[static_cast<std::size_t>(virtual_stage)];
     Chunk chunk;
     chunk.embedding = virtual_stage == 0;
