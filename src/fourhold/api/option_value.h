@@ -35,7 +35,8 @@ void set_from_text(const Option& option, std::string_view text, const std::strin
                    std::optional<Value>& out) {
   constexpr const Value* type = nullptr;  // chooses how the text is read
   Value read{};
-  plan::read_field(plan::json_of_text(text, where, type, option.field.range), where, option.field, read);
+  plan::read_field(plan::json_of_text(text, where, type, option.field.range), where, option.field,
+                   read);
   out = std::move(read);
 }
 

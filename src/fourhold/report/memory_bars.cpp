@@ -14,6 +14,8 @@ using ledger::Category;
 
 constexpr int kLabelColumns = 11;
 constexpr int kBytesColumns = 11;
+// Buffers below this part of the whole would be a bar of nothing: a step's scalars, for one.
+constexpr std::int64_t kSmallestDrawn = 10'000;
 
 // Bytes at the peak that serve the arithmetic of the batch, without the stage's own buffers.
 Bytes activations_of(const ledger::Ledger& ledger) {
@@ -81,7 +83,8 @@ MemoryBars bars_of(const predict::MemoryPrediction& memory, std::optional<Bytes>
       {"optimizer", of(Category::master_weight) + of(Category::optimizer_state), Ink::optimizer},
       {"activations", activations_of(ledger), Ink::activation}};
   const Bytes rest = memory.device_bytes - out.total();
-  if (rest > Bytes(0)) out.bars.push_back({"buffers", rest, Ink::buffer});
+  if (rest * kSmallestDrawn > memory.device_bytes)
+    out.bars.push_back({"buffers", rest, Ink::buffer});
   return out;
 }
 
