@@ -37,8 +37,11 @@ std::int64_t replicas_at_this_speed(const plan::Plan& plan, double days, double 
       std::ceil(devices / static_cast<double>(ranks_of_replica(plan)) - 1e-9));
 }
 
-// The plan over that many replicas, the batch grown where it is too small for them.
-MoreDevices widened(const plan::Plan& plan, double days, double deadline) {
+// The plan over that many replicas, the batch grown where it is too small for them; nothing where
+// they are more than a plan may have.
+std::optional<MoreDevices> widened(const plan::Plan& plan, double days, double deadline) {
+  constexpr auto kMost = static_cast<double>(plan::kCountField.range.most);
+  if (static_cast<double>(plan.devices()) * days / deadline > kMost / 2) return std::nullopt;
   MoreDevices more{.plan = plan};
   more.plan.dp = replicas_at_this_speed(plan, days, deadline);
   const std::int64_t least = plan.micro_batch * more.plan.dp;
@@ -74,16 +77,19 @@ std::optional<MoreDevices> searched(const LoadedRun& run, const TimeRequest& req
 // Where no count up to the batch is enough: a batch that grows with the devices, as predicted.
 std::optional<MoreDevices> with_a_larger_batch(const LoadedRun& run, const TimeRequest& request,
                                                const plan::Plan& plan, double days) {
-  constexpr int kTries = 8;
+  constexpr int kTries = 24;
+  constexpr double kProgress = 0.995;  // so that rounding to whole replicas cannot stand still
   double deadline = request.deadline_days();
   for (int i = 0; i < kTries; ++i) {
-    MoreDevices more = widened(plan, days, deadline);
-    const TimeAnswer time = time_answer(run, request, more.plan);
+    std::optional<MoreDevices> more = widened(plan, days, deadline);
+    if (!more) return std::nullopt;
+    const TimeAnswer time = time_answer(run, request, more->plan);
     if (!time.run) return std::nullopt;
-    more.days = time.run->days;
-    more.speedup_kept = time.run->speedup_kept;
-    if (more.days <= request.deadline_days()) return more;
-    deadline *= request.deadline_days() / more.days;  // what each device lost on the way
+    more->days = time.run->days;
+    more->speedup_kept = time.run->speedup_kept;
+    if (more->days <= request.deadline_days()) return more;
+    deadline *=
+        kProgress * request.deadline_days() / more->days;  // what each device lost on the way
   }
   return std::nullopt;
 }
@@ -91,8 +97,8 @@ std::optional<MoreDevices> with_a_larger_batch(const LoadedRun& run, const TimeR
 std::optional<MoreDevices> more_devices(const LoadedRun& run, const TimeRequest& request,
                                         const plan::Plan& plan, const RunAnswer& now) {
   if (request.speed_is_given()) {
-    MoreDevices more = widened(plan, now.days, request.deadline_days());
-    more.condition += ", if each device keeps its speed";
+    std::optional<MoreDevices> more = widened(plan, now.days, request.deadline_days());
+    if (more) more->condition += ", if each device keeps its speed";
     return more;
   }
   const double single = *now.speedup * now.days;  // days of one device
@@ -124,7 +130,7 @@ void judge_duration(const LoadedRun& run, const TimeRequest& request, const plan
       report::days_text(deadline));
   const std::optional<MoreDevices> more = more_devices(run, request, plan, *time.run);
   if (!more) {
-    verdict.explanation += "; no number of replicas of this split is enough";
+    verdict.explanation += "; no number of replicas of this split that was tried is enough";
     return;
   }
   const std::int64_t devices = more->plan.devices();

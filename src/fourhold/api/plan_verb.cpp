@@ -28,6 +28,12 @@ std::vector<std::string> alternatives(const std::string& list) {
     names.push_back(list.substr(at, comma - at));
     at = comma + 1;
   }
+  const bool has_gap =
+      std::any_of(names.begin(), names.end(), [](const std::string& name) { return name.empty(); });
+  if (has_gap && names.size() > 1) {
+    throw Error("--device", "names no device in one of its parts",
+                "list the devices to compare as h100-sxm-80gb,h200");
+  }
   return names;
 }
 
