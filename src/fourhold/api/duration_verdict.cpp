@@ -68,9 +68,8 @@ std::optional<MoreDevices> searched(const LoadedRun& run, const TimeRequest& req
   std::optional<search::ScalingPoint> point = search::devices_for_deadline(
       search_request_of(run, given), plan, single_device_seconds, tokens, request.deadline_days());
   if (!point || !point->plan) return std::nullopt;
-  constexpr double kSecondsPerDay = 86400;
   return MoreDevices{.plan = std::move(point->plan->plan),
-                     .days = tokens / point->tokens_per_second / kSecondsPerDay,
+                     .days = tokens / point->tokens_per_second / predict::kSecondsPerDay,
                      .speedup_kept = point->speedup_kept};
 }
 

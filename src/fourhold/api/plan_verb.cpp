@@ -21,22 +21,6 @@ namespace {
 
 using predict::VerdictClass;
 
-std::vector<std::string> alternatives(const std::string& list) {
-  std::vector<std::string> names;
-  for (std::size_t at = 0; at <= list.size();) {
-    const std::size_t comma = std::min(list.find(',', at), list.size());
-    names.push_back(list.substr(at, comma - at));
-    at = comma + 1;
-  }
-  const bool has_gap =
-      std::any_of(names.begin(), names.end(), [](const std::string& name) { return name.empty(); });
-  if (has_gap && names.size() > 1) {
-    throw Error("--device", "names no device in one of its parts",
-                "list the devices to compare as h100-sxm-80gb,h200");
-  }
-  return names;
-}
-
 // What the compared plan fixes of the question: everything but the splits the search is for.
 void take_question(const plan::Plan& plan, plan::PlanRequest& request) {
   const auto take = [](auto& field, const auto& value) {
@@ -226,11 +210,12 @@ PlanVerbResult find_plan(const PlanVerbRequest& request) {
     run.target.device = named.target.device;
     take_question(result.asked->planned.plan, run.plan);
   }
-  if (run.target.device.empty() && !is_plan_file(run.model)) {
+  read_plan_file(run);  // it may name the device
+  if (run.target.device.empty()) {
     throw Error("--device", "is missing: plan searches the fastest split for a device",
                 "add for example --device h100-sxm-80gb; `fourhold hardware` lists the devices");
   }
-  for (const std::string& name : alternatives(run.target.device)) {
+  for (const std::string& name : device_parts(run.target.device)) {
     result.devices.push_back(searched(request, run, name));
   }
   std::stable_sort(result.devices.begin(), result.devices.end(), is_better);

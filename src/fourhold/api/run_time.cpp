@@ -10,7 +10,6 @@
 namespace fourhold::api {
 namespace {
 
-constexpr double kSecondsPerDay = 86400;
 constexpr double kHoursPerDay = 24;
 
 hardware::Cluster cluster_of(const LoadedRun& run, const plan::Plan& plan) {
@@ -77,7 +76,7 @@ RunAnswer run_answer(const LoadedRun& run, const TimeRequest& request, const pla
   const std::optional<double> price = price_of(run, request);
   RunAnswer answer;
   answer.tokens = *request.tokens;
-  answer.days = tokens / step_tokens(plan) * step.step_seconds / kSecondsPerDay;
+  answer.days = tokens / step_tokens(plan) * step.step_seconds / predict::kSecondsPerDay;
   if (price) {
     answer.cost_usd = *price * static_cast<double>(plan.devices()) * answer.days * kHoursPerDay;
   }

@@ -13,14 +13,9 @@
 namespace fourhold::api {
 namespace {
 
-std::vector<std::string_view> parts_of(std::string_view list) {
-  std::vector<std::string_view> parts;
-  while (true) {
-    const std::size_t comma = list.find(',');
-    parts.push_back(list.substr(0, comma));
-    if (comma == std::string_view::npos) return parts;
-    list.remove_prefix(comma + 1);
-  }
+[[noreturn]] void refuse_gap() {
+  throw Error("--device", "names no device in one of its parts",
+              "list devices as h100-sxm-80gb,h200");
 }
 
 // "2xa100" is two of them.
@@ -31,10 +26,7 @@ hardware::DeviceGroup group_of(std::string_view part, std::vector<std::string>& 
     group.count = parse_count(part.substr(0, digits), "--device");
     part.remove_prefix(digits + 1);
   }
-  if (part.empty()) {
-    throw Error("--device", "names no device in one of its parts",
-                "list devices as 2xa100-40gb,a100-80gb");
-  }
+  if (part.empty()) refuse_gap();
   hardware::LoadedDevice loaded = hardware::load_device(std::string(part));
   group.device = std::move(loaded.device);
   for (std::string& note : loaded.notes) {
@@ -47,6 +39,17 @@ hardware::DeviceGroup group_of(std::string_view part, std::vector<std::string>& 
 
 }  // namespace
 
+std::vector<std::string> device_parts(std::string_view list) {
+  std::vector<std::string> parts;
+  while (true) {
+    const std::size_t comma = list.find(',');
+    parts.emplace_back(list.substr(0, comma));
+    if (parts.back().empty()) refuse_gap();
+    if (comma == std::string_view::npos) return parts;
+    list.remove_prefix(comma + 1);
+  }
+}
+
 std::optional<Target> load_target(const TargetRequest& request) {
   if (request.device.empty() && !request.memory) return std::nullopt;
   Target target;
@@ -56,7 +59,7 @@ std::optional<Target> load_target(const TargetRequest& request) {
     return target;
   }
   std::vector<hardware::DeviceGroup> groups;
-  for (const std::string_view part : parts_of(request.device)) {
+  for (const std::string& part : device_parts(request.device)) {
     groups.push_back(group_of(part, target.notes));
     target.listed = checked_add(target.listed, groups.back().count);
   }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "fourhold/api/option.h"
@@ -54,6 +55,9 @@ struct Target {
   std::int64_t listed = 0;    // devices the request names: above 1 only where it lists several
   std::vector<std::string> notes;
 };
+
+// The parts of a list, as 2xa100-40gb,h200. Error for a part that is empty.
+[[nodiscard]] std::vector<std::string> device_parts(std::string_view list);
 
 // Nothing where the request names neither a device nor a memory. Errors: an unknown device, a list
 // with an empty part.

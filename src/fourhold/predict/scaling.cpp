@@ -10,7 +10,6 @@
 namespace fourhold::predict {
 namespace {
 
-constexpr double kSecondsPerDay = 86400;
 constexpr double kSecondsPerHour = 3600;
 
 plan::Plan alone(const plan::Plan& plan, const model::ModelConfig& config,

@@ -8,6 +8,8 @@
 
 namespace fourhold::predict {
 
+inline constexpr double kSecondsPerDay = 86400;
+
 // One device with unlimited memory: the same global batch, no recomputation, no offload, no
 // communication, at its best micro-batch.
 struct SingleDevice {

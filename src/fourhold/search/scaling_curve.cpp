@@ -8,8 +8,6 @@
 namespace fourhold::search {
 namespace {
 
-constexpr double kSecondsPerDay = 86400;
-
 // The search at `devices` with the splits of `split`.
 SearchRequest narrowed(const SearchRequest& request, const plan::Plan& split,
                        std::int64_t devices) {
@@ -73,7 +71,7 @@ std::optional<ScalingPoint> devices_for_deadline(const SearchRequest& request,
   const double step_tokens =
       static_cast<double>(batch) * static_cast<double>(*request.space.plan.seq);
   // A step may take this long; no device count makes more than its own multiple of one device.
-  const double step_seconds = days * kSecondsPerDay * step_tokens / tokens;
+  const double step_seconds = days * predict::kSecondsPerDay * step_tokens / tokens;
   const double fewest = single_device_seconds / step_seconds;
   const std::int64_t ranks = split.tp * split.pp * split.cp;
   for (const std::int64_t dp : plan::divisors(batch)) {
