@@ -16,7 +16,7 @@
 
 namespace fourhold::plan {
 
-// What travels. Payloads and wire bytes: plan/collective.h.
+// What travels. Payloads and wire bytes: predict/collectives.h.
 enum class Collective : std::uint8_t {
   none,
   all_gather,      // backward: reduce_scatter
