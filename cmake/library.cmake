@@ -4,8 +4,9 @@
 # directory and the GENERATED ones. DEPENDS names other folders (lower floors). LINKS names
 # header-only packages that only the sources include: they are left out of what is installed, so a
 # user of the libraries needs none of them. A folder without sources is an interface library.
+# ENGINE libraries are part of the engine's program alone and are not installed.
 function(fourhold_library folder)
-  cmake_parse_arguments(PARSE_ARGV 1 ARG "" "" "DEPENDS;LINKS;GENERATED")
+  cmake_parse_arguments(PARSE_ARGV 1 ARG "ENGINE" "" "DEPENDS;LINKS;GENERATED")
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
   file(GLOB_RECURSE headers CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.h")
   set(target fourhold_${folder})
@@ -35,5 +36,7 @@ function(fourhold_library folder)
   foreach(lower IN LISTS ARG_DEPENDS)
     target_link_libraries(${target} ${scope} fourhold_${lower})
   endforeach()
-  set_property(GLOBAL APPEND PROPERTY FOURHOLD_LIBRARIES ${target})
+  if(NOT ARG_ENGINE)
+    set_property(GLOBAL APPEND PROPERTY FOURHOLD_LIBRARIES ${target})
+  endif()
 endfunction()
