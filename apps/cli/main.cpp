@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "apps/cli/heap.h"
 #include "apps/cli/output.h"
 #include "apps/cli/parse.h"
 #include "apps/cli/progress.h"
@@ -47,6 +48,7 @@ ExitCode run_verb(const api::Verb& verb, const std::vector<std::string>& words) 
     cli::write_output(api::help_text(verb, screen));
     return ExitCode::done;
   }
+  if (verb.name == "plan") cli::prepare_heap();  // a search holds megabytes, a question does not
   const api::Output output = [&] {
     cli::ProgressLine progress;
     return verb.run(parsed.arguments, parsed.form, screen, progress.function());

@@ -14,20 +14,19 @@ double beside(double traffic, double work, double visible) {
 
 double beyond(double traffic, double hidden) { return std::max(0.0, traffic - hidden); }
 
-ShownTraffic shown_of(const StepSecondsInput& input, std::size_t stage) {
-  const StateTraffic& traffic = (*input.traffic)[stage];
+ShownTraffic shown_of(const StepFrame& frame, const StateTraffic& traffic, std::size_t stage) {
   double forward = 0;
   double backward = 0;
-  for (std::size_t i = stage; i < input.chunks.size(); i += input.traffic->size()) {
-    forward += input.chunks[i].forward;
-    backward += input.chunks[i].backward;
+  for (std::size_t i = stage; i < frame.chunks.size(); i += static_cast<std::size_t>(frame.pp)) {
+    forward += frame.chunks[i].forward;
+    backward += frame.chunks[i].backward;
   }
   ShownTraffic shown;
-  const double hidden = input.data_overlap * backward;
+  const double hidden = frame.data_overlap * backward;
   if (traffic.gather_forward > 0) {
-    shown.forward_data = beside(traffic.gather_forward, forward, input.gathered_visible);
+    shown.forward_data = beside(traffic.gather_forward, forward, frame.gathered_visible);
     shown.backward_data =
-        beside(traffic.gather_backward + traffic.reduce, backward, input.gathered_visible);
+        beside(traffic.gather_backward + traffic.reduce, backward, frame.gathered_visible);
     shown.step_data = beyond(traffic.per_step, hidden);
   } else {
     shown.backward_data = beyond(traffic.reduce, hidden);
@@ -41,38 +40,38 @@ ShownTraffic shown_of(const StepSecondsInput& input, std::size_t stage) {
 }
 
 // What shows of a stage's traffic is spread evenly over its chunks.
-void fill_pipeline(const StepSecondsInput& input, const std::vector<ShownTraffic>& shown,
-                   PipelineInput& pipeline) {
-  pipeline.schedule = input.schedule;
-  pipeline.pp = input.pp;
-  pipeline.vpp = input.vpp;
-  pipeline.micro_batches = input.micro_batches;
-  pipeline.chunks.resize(input.chunks.size());
-  const double per_chunk = 1.0 / static_cast<double>(input.vpp);
-  const double send = input.pp > 1 ? input.send_seconds : 0;
-  for (std::size_t i = 0; i < input.chunks.size(); ++i) {
+void fill_pipeline(const StepFrame& frame, const std::vector<StateTraffic>& traffic,
+                   const std::vector<ShownTraffic>& shown, PipelineInput& pipeline) {
+  pipeline.schedule = frame.schedule;
+  pipeline.pp = frame.pp;
+  pipeline.vpp = frame.vpp;
+  pipeline.micro_batches = frame.micro_batches;
+  pipeline.chunks.resize(frame.chunks.size());
+  const double per_chunk = 1.0 / static_cast<double>(frame.vpp);
+  const double send = frame.pp > 1 ? frame.send_seconds : 0;
+  for (std::size_t i = 0; i < frame.chunks.size(); ++i) {
     const std::size_t stage = i % shown.size();
     const ShownTraffic& own = shown[stage];
-    const double accumulate = (*input.traffic)[stage].accumulate;
+    const double accumulate = traffic[stage].accumulate;
     pipeline.chunks[i] = {
-        input.chunks[i].forward + send + (own.forward_data + own.forward_offload) * per_chunk,
-        input.chunks[i].backward + send +
+        frame.chunks[i].forward + send + (own.forward_data + own.forward_offload) * per_chunk,
+        frame.chunks[i].backward + send +
             (own.backward_data + own.backward_offload + accumulate) * per_chunk};
   }
 }
 
 }  // namespace
 
-double StepClock::seconds(const StepSecondsInput& input, PipelineMethod method) {
-  const std::vector<StateTraffic>& traffic = *input.traffic;
-  assert(input.chunks.size() == static_cast<std::size_t>(input.pp * input.vpp) &&
-         traffic.size() == static_cast<std::size_t>(input.pp) &&
+double StepClock::seconds(const StepFrame& frame, const std::vector<StateTraffic>& traffic,
+                          PipelineMethod method) {
+  assert(frame.chunks.size() == static_cast<std::size_t>(frame.pp * frame.vpp) &&
+         traffic.size() == static_cast<std::size_t>(frame.pp) &&
          "a time for each virtual stage, traffic for each stage");
   shown_.clear();
   for (std::size_t stage = 0; stage < traffic.size(); ++stage) {
-    shown_.push_back(shown_of(input, stage));
+    shown_.push_back(shown_of(frame, traffic[stage], stage));
   }
-  fill_pipeline(input, shown_, pipeline_);
+  fill_pipeline(frame, traffic, shown_, pipeline_);
   if (method == PipelineMethod::replayed) {
     stage_ends_ = replay(pipeline_);
   } else {
@@ -87,7 +86,7 @@ double StepClock::seconds(const StepSecondsInput& input, PipelineMethod method) 
         std::max(ends_.updated, traffic[stage].optimizer + traffic[stage].offload_per_step);
     ends_.tied = std::max(ends_.tied, traffic[stage].tied);
   }
-  return ends_.reduced + ends_.tied + ends_.updated + input.host_seconds;
+  return ends_.reduced + ends_.tied + ends_.updated + frame.host_seconds;
 }
 
 }  // namespace fourhold::predict

@@ -11,15 +11,15 @@
 
 namespace fourhold::predict {
 
-struct StepSecondsInput {
+// What a step is made of but for its traffic.
+struct StepFrame {
   plan::ScheduleKind schedule = plan::ScheduleKind::one_f_one_b;
   std::int64_t pp = 1;
   std::int64_t vpp = 1;
   std::int64_t micro_batches = 1;
   std::vector<ChunkSeconds> chunks = {};  // blocks alone, per virtual stage: chunk x pp + stage
-  const std::vector<StateTraffic>* traffic = nullptr;  // per stage
-  double send_seconds = 0;         // of one boundary, one way, with its synchronisation
-  double data_overlap = 1;         // share of the last backward that hides gradient traffic
+  double send_seconds = 0;                // of one boundary, one way, with its synchronisation
+  double data_overlap = 1;                // share of the last backward that hides gradient traffic
   double gathered_visible = 0.53;  // ZeRO-3: visible share of the smaller of work and traffic
   double host_seconds = 0;         // per step
 };
@@ -46,7 +46,9 @@ enum class PipelineMethod : std::uint8_t { scored, replayed };
 // An object keeps its buffers from call to call.
 class StepClock {
  public:
-  double seconds(const StepSecondsInput& input, PipelineMethod method);
+  // `traffic` of each stage.
+  double seconds(const StepFrame& frame, const std::vector<StateTraffic>& traffic,
+                 PipelineMethod method);
 
   // Of the last call: per stage, and the ends that follow each other.
   [[nodiscard]] const std::vector<ShownTraffic>& shown() const { return shown_; }

@@ -5,19 +5,6 @@
 namespace fourhold::predict {
 namespace {
 
-StepSecondsInput seconds_input(const StepTimeInput& input) {
-  return {.schedule = input.schedule,
-          .pp = input.pp,
-          .vpp = input.vpp,
-          .micro_batches = input.micro_batches,
-          .chunks = input.chunks,
-          .traffic = &input.traffic,
-          .send_seconds = input.send_seconds,
-          .data_overlap = input.data_overlap,
-          .gathered_visible = input.gathered_visible,
-          .host_seconds = input.host_seconds};
-}
-
 // The mean stage's work over all micro-batches, by part.
 PartSeconds work_parts(const StepTimeInput& input, const std::vector<ShownTraffic>& shown) {
   PartSeconds parts;
@@ -42,7 +29,7 @@ PartSeconds work_parts(const StepTimeInput& input, const std::vector<ShownTraffi
 StepTime step_time(const StepTimeInput& input, PipelineMethod method) {
   StepClock clock;
   StepTime step;
-  step.seconds = clock.seconds(seconds_input(input), method);
+  step.seconds = clock.seconds(input, input.traffic, method);
   step.parts = work_parts(input, clock.shown());
   const StepClock::Ends& ends = clock.ends();
   step.parts.data_parallel += ends.reduced - ends.pipeline;

@@ -9,19 +9,10 @@
 
 namespace fourhold::predict {
 
-struct StepTimeInput {
-  plan::ScheduleKind schedule = plan::ScheduleKind::one_f_one_b;
-  std::int64_t pp = 1;
-  std::int64_t vpp = 1;
-  std::int64_t micro_batches = 1;
-  std::vector<ChunkSeconds> chunks = {};  // blocks alone, chunk x pp + stage
-  PartSeconds work =
-      {};  // the same by part: of the mean stage and one micro-batch, both directions
+struct StepTimeInput : StepFrame {
+  // The time of `chunks` by part: of the mean stage and one micro-batch, both directions.
+  PartSeconds work = {};
   std::vector<StateTraffic> traffic = {};  // per stage
-  double send_seconds = 0;                 // the others as in StepSecondsInput
-  double data_overlap = 1;
-  double gathered_visible = 0.53;
-  double host_seconds = 0;
 };
 
 struct StepTime {

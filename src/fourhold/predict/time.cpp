@@ -134,6 +134,19 @@ double send_seconds(std::int64_t bytes, const model::ModelConfig& config, const 
                                       group_links(cluster, plan, Axis::pp, kv_heads));
 }
 
+StepFrame step_frame(std::int64_t stream_bytes, const model::ModelConfig& config,
+                     const plan::Plan& plan, const plan::Profile& profile,
+                     const hardware::Cluster& cluster) {
+  return {.schedule = plan.schedule,
+          .pp = plan.pp,
+          .vpp = plan.vpp,
+          .micro_batches = plan.grad_accum,
+          .send_seconds = send_seconds(stream_bytes, config, plan, profile, cluster),
+          .data_overlap = profile.time.data_overlap,
+          .gathered_visible = profile.time.gathered_visible,
+          .host_seconds = profile.time.host_seconds_per_step};
+}
+
 StepTimeInput step_time_input(const plan::ProgramBlocks& blocks,
                               const std::vector<BlockTime>& times, const model::ModelConfig& config,
                               const plan::Plan& plan, const plan::Profile& profile,
@@ -142,18 +155,11 @@ StepTimeInput step_time_input(const plan::ProgramBlocks& blocks,
       blocks.blocks[static_cast<std::size_t>(blocks.layer_of_kind.front())];
   const plan::ProgramTensor& stream = layer.tensors[static_cast<std::size_t>(layer.output)];
   StepTimeInput input{
-      .schedule = plan.schedule,
-      .pp = plan.pp,
-      .vpp = plan.vpp,
-      .micro_batches = plan.grad_accum,
-      .chunks = std::vector<ChunkSeconds>(static_cast<std::size_t>(plan.pp * plan.vpp)),
-      .traffic = stage_traffic(stage_parameters(config, blocks, plan, profile), config, plan,
-                               profile, cluster),
-      .send_seconds = send_seconds(bytes_of(stream.shape.elements(), stream.dtype), config, plan,
-                                   profile, cluster),
-      .data_overlap = profile.time.data_overlap,
-      .gathered_visible = profile.time.gathered_visible,
-      .host_seconds = profile.time.host_seconds_per_step};
+      step_frame(bytes_of(stream.shape.elements(), stream.dtype), config, plan, profile, cluster),
+      {},
+      stage_traffic(stage_parameters(config, blocks, plan, profile), config, plan, profile,
+                    cluster)};
+  input.chunks.resize(static_cast<std::size_t>(plan.pp * plan.vpp));
   for (std::int64_t stage = 0; stage < plan.pp; ++stage) {
     const plan::Program program = program_of(config, blocks, plan, profile, stage);
     for (std::size_t chunk = 0; chunk < program.chunks.size(); ++chunk) {

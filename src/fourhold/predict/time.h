@@ -51,6 +51,12 @@ struct TimePrediction {
                                   const plan::Plan& plan, const plan::Profile& profile,
                                   const hardware::Cluster& cluster);
 
+// What a plan and its profile say of a step; `stream_bytes` as `bytes` above. The chunks' seconds
+// are left empty.
+[[nodiscard]] StepFrame step_frame(std::int64_t stream_bytes, const model::ModelConfig& config,
+                                   const plan::Plan& plan, const plan::Profile& profile,
+                                   const hardware::Cluster& cluster);
+
 // The step of a (valid) plan as numbers, from those.
 [[nodiscard]] StepTimeInput step_time_input(const plan::ProgramBlocks& blocks,
                                             const std::vector<BlockTime>& times,

@@ -1,6 +1,7 @@
 #include "fourhold/search/split_scorer.h"
 
 #include <cstddef>
+#include <utility>
 
 #include "fourhold/predict/time.h"
 
@@ -81,16 +82,11 @@ void SplitScorer::select(const Group& group) {
   for (std::size_t i = 0; i < storages_.size(); ++i) {
     weigh_works(works, class_->weights[i], class_->work_bytes[i]);
   }
-  const plan::ProfileTime& time = problem_.profile.time;
-  step_.schedule = plan_.schedule;
-  step_.pp = plan_.pp;
-  step_.vpp = plan_.vpp;
-  step_.micro_batches = plan_.grad_accum;
-  step_.data_overlap = time.data_overlap;
-  step_.gathered_visible = time.gathered_visible;
-  step_.host_seconds = time.host_seconds_per_step;
-  step_.send_seconds = predict::send_seconds(class_->facts->stream_bytes, problem_.config, plan_,
-                                             problem_.profile, problem_.cluster);
+  // The chunks keep their buffer from group to group.
+  std::vector<predict::ChunkSeconds> chunks = std::move(step_.chunks);
+  step_ = predict::step_frame(class_->facts->stream_bytes, problem_.config, plan_, problem_.profile,
+                              problem_.cluster);
+  step_.chunks = std::move(chunks);
   sum_chunks(shape.pipeline, class_->facts->seconds, step_.chunks);
 }
 
@@ -105,14 +101,13 @@ PlanBytes SplitScorer::bytes(std::size_t storage) {
 
 double SplitScorer::group_bound() {
   const std::vector<predict::StateTraffic> none(static_cast<std::size_t>(plan_.pp));
-  step_.traffic = &none;
-  return clock_.seconds(step_, predict::PipelineMethod::scored);
+  return clock_.seconds(step_, none, predict::PipelineMethod::scored);
 }
 
 double SplitScorer::seconds(std::size_t storage, predict::PipelineMethod method) {
   const StorageTraffic& traffic = pipeline_->traffic[storage];
-  step_.traffic = plan_.grad_accum > 1 ? &traffic.several : &traffic.one_micro_batch;
-  return clock_.seconds(step_, method);
+  return clock_.seconds(step_, plan_.grad_accum > 1 ? traffic.several : traffic.one_micro_batch,
+                        method);
 }
 
 }  // namespace fourhold::search

@@ -80,7 +80,7 @@ class SplitScorer {
   OfPipeline* pipeline_ = nullptr;
   std::array<const StageMoments*, kMotions> moments_{};  // of the motions that storages have
   std::array<AliveSums, kMotions> alive_;                // of each
-  predict::StepSecondsInput step_;
+  predict::StepFrame step_;
   predict::StepClock clock_;
 };
 

@@ -35,9 +35,10 @@ TEST(Parallel, EveryItemIsDoneOnceAlsoWithMoreThreadsThanCores) {
 
 TEST(Parallel, ANestedRegionStillDoesEveryShare) {
   std::atomic<int> done = 0;
-  on_each_worker(2, [&](int) { parallel_for(10, 4, [&](const Share& share) {
-                                 done += static_cast<int>(share.end - share.begin);
-                               }); });
+  on_each_worker(2, [&](int) {
+    parallel_for(10, 4,
+                 [&](const Share& share) { done += static_cast<int>(share.end - share.begin); });
+  });
   EXPECT_EQ(done.load(), 20);
 }
 

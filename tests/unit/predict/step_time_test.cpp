@@ -7,7 +7,7 @@ namespace {
 
 // `pp` equal stages of 1 s forward and `backward` s backward.
 StepTimeInput equal_stages(std::int64_t pp, std::int64_t micro_batches, double backward) {
-  StepTimeInput input{.pp = pp, .micro_batches = micro_batches};
+  StepTimeInput input{{.pp = pp, .micro_batches = micro_batches}};
   input.chunks.assign(static_cast<std::size_t>(pp), {1, backward});
   input.work.compute = 1 + backward;
   input.traffic.assign(static_cast<std::size_t>(pp), StateTraffic{});

@@ -38,9 +38,7 @@ struct Tensor {
   // Product of all dimensions but the last; 1 for a scalar.
   [[nodiscard]] std::int64_t rows() const { return dims.rank() == 0 ? 1 : elements() / width(); }
   // The last dimension; 1 for a scalar.
-  [[nodiscard]] std::int64_t width() const {
-    return dims.rank() == 0 ? 1 : dims[dims.rank() - 1];
-  }
+  [[nodiscard]] std::int64_t width() const { return dims.rank() == 0 ? 1 : dims[dims.rank() - 1]; }
 
   // The elements as T. The type must be the tensor's.
   template <typename T>

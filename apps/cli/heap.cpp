@@ -1,0 +1,50 @@
+#include "apps/cli/heap.h"
+
+#include <cstdint>
+#include <cstdlib>
+
+#if defined(__GLIBC__)
+#include <malloc.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#endif
+
+namespace fourhold::cli {
+
+#if defined(__GLIBC__)
+namespace {
+
+constexpr std::uintptr_t kHugePage = std::uintptr_t{2} << 20;
+constexpr int kHeapBytes = 32 << 20;  // address space; pages come when they are touched
+
+// Where glibc's heap ends now. Another allocator (a sanitizer's) leaves it where it is.
+std::uintptr_t end_of_heap() { return reinterpret_cast<std::uintptr_t>(sbrk(0)); }
+
+// volatile: an allocation that nobody reads would be left out.
+void* allocate(std::size_t bytes) {
+  void* volatile block = std::malloc(bytes);
+  return block;
+}
+
+}  // namespace
+
+void prepare_heap() {
+  mallopt(M_TOP_PAD, kHeapBytes);
+  mallopt(M_TRIM_THRESHOLD, kHeapBytes);  // what is freed will be used again
+  mallopt(M_MMAP_THRESHOLD, kHeapBytes / 2);
+  const std::uintptr_t before = end_of_heap();
+  std::free(allocate(std::size_t{256} << 10));  // more than there is: the heap grows
+  const std::uintptr_t end = end_of_heap() / kHugePage * kHugePage;
+  const std::uintptr_t begin = (before / kHugePage + 1) * kHugePage;
+  if (begin >= end) return;
+  // Only advice: where it is not taken, pages stay small.
+  static_cast<void>(madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE));
+  // What is allocated from now on starts on a huge page: the rest before it is taken, untouched.
+  const auto next = reinterpret_cast<std::uintptr_t>(allocate(1));
+  if (next < begin) static_cast<void>(allocate(begin - next - 64));
+}
+#else
+void prepare_heap() {}
+#endif
+
+}  // namespace fourhold::cli
