@@ -2,7 +2,9 @@
 #include <csignal>
 #include <exception>
 #include <new>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
@@ -32,12 +34,19 @@ std::string version_text() {
                      build.build_type);
 }
 
-// "fourhold: where: what" and the hint, without control characters of foreign files.
+// A line behind its label, without control characters of foreign files: wrapped where standard
+// error is a terminal; whole elsewhere, so that it can be searched.
+std::string labelled(std::string_view label, const std::string& line) {
+  const std::optional<int> columns = cli::columns_of_notes();
+  return columns ? report::wrapped(line, *columns, label)
+                 : std::string(label) + report::printable(line) + "\n";
+}
+
+// "fourhold: where: what" and the hint.
 std::string error_text(const Error& error) {
-  std::string text = "fourhold: ";
-  if (!error.where().empty()) text += report::printable(error.where()) + ": ";
-  text += report::printable(error.what()) + "\n";
-  if (!error.hint().empty()) text += "hint: " + report::printable(error.hint()) + "\n";
+  const std::string where = error.where().empty() ? "" : error.where() + ": ";
+  std::string text = labelled("fourhold: ", where + error.what());
+  if (!error.hint().empty()) text += labelled("hint: ", error.hint());
   return text;
 }
 
@@ -56,7 +65,7 @@ ExitCode run_verb(const api::Verb& verb, const std::vector<std::string>& words) 
   for (const api::Output::File& file : output.files) cli::write_file(file.path, file.content);
   cli::write_output(output.text);
   for (const std::string& note : output.notes) {
-    cli::write_note("note: " + report::printable(note) + "\n");
+    cli::write_note(labelled("note: ", note));
   }
   return output.exit_code;
 }

@@ -8,8 +8,9 @@
 
 namespace fourhold::cli {
 
-// One line on standard error, rewritten as the work goes on: from the first second on, and only on
-// a terminal. The destructor takes it away.
+// Progress on standard error, from the first second on. On a terminal it is one line, rewritten as
+// the work goes on, which the destructor takes away; elsewhere (a file, a batch job's log) plain
+// lines, one in five seconds.
 class ProgressLine {
  public:
   ProgressLine();
@@ -17,7 +18,7 @@ class ProgressLine {
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
 
-  // Lives as long as this. Empty where nothing would be shown.
+  // Lives as long as this.
   [[nodiscard]] api::Progress function();
 
  private:

@@ -42,6 +42,14 @@ report::Charset charset_of_locale() {
 
 }  // namespace
 
+std::optional<int> columns_of_notes() {
+  if (isatty(STDERR_FILENO) != 1) return std::nullopt;
+  winsize size{};
+  const bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+  return std::clamp<int>(known ? size.ws_col : report::kUsualColumns, report::kLeastColumns,
+                         report::kMostColumns);
+}
+
 report::Screen screen_of_output(ColorWhen when) {
   const bool terminal = isatty(STDOUT_FILENO) == 1;
   report::Screen screen;

@@ -1,6 +1,8 @@
 // What standard output can show, by the terminal and the environment.
 #pragma once
 
+#include <optional>
+
 #include "apps/cli/parse.h"
 #include "fourhold/report/screen.h"
 
@@ -10,5 +12,9 @@ namespace fourhold::cli {
 // terminal that is not "dumb", and not where NO_COLOR is set. Bars in ASCII where the locale names
 // another character set than UTF-8.
 [[nodiscard]] report::Screen screen_of_output(ColorWhen when);
+
+// The columns that notes on standard error are wrapped to: those of its terminal, at least
+// report::kLeastColumns; nothing where it is none.
+[[nodiscard]] std::optional<int> columns_of_notes();
 
 }  // namespace fourhold::cli

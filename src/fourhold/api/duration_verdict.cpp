@@ -4,15 +4,18 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include <fmt/format.h>
 
+#include "fourhold/api/run_text.h"
 #include "fourhold/api/search_request.h"
 #include "fourhold/base/checked.h"
 #include "fourhold/base/error.h"
 #include "fourhold/base/quantity.h"
 #include "fourhold/predict/time.h"
 #include "fourhold/report/duration.h"
+#include "fourhold/search/deadline.h"
 #include "fourhold/search/scaling_curve.h"
 
 namespace fourhold::api {
@@ -25,7 +28,9 @@ struct MoreDevices {
   plan::Plan plan;
   double days = 0;
   std::optional<double> speedup_kept = std::nullopt;
-  std::string condition = {};  // "", or ", with a global batch of ..."
+  std::string condition = {};              // "", or ", with a global batch of ..."
+  std::string how = " on different data";  // what the devices do
+  std::string split = {};                  // " (tp 4, dp 64)" where it is another one
 };
 
 std::int64_t ranks_of_replica(const plan::Plan& plan) { return plan.tp * plan.pp * plan.cp; }
@@ -73,6 +78,30 @@ std::optional<MoreDevices> searched(const LoadedRun& run, const TimeRequest& req
                      .speedup_kept = point->speedup_kept};
 }
 
+// Whatever the split.
+std::optional<MoreDevices> by_any_split(const TimeRequest& request,
+                                        const search::SearchRequest& open,
+                                        double single_device_seconds, std::string& said) {
+  const auto tokens = static_cast<double>(*request.tokens);
+  const double steps = tokens / (static_cast<double>(*open.space.plan.global_batch) *
+                                 static_cast<double>(*open.space.plan.seq));
+  search::DeadlineAnswer found = search::fewest_devices(
+      open, single_device_seconds, request.deadline_days() * predict::kSecondsPerDay / steps);
+  if (!found.point) {
+    if (found.searched_to > 0) {
+      said += fmt::format("; no split over {} to {} devices meets it at this global batch",
+                          format_count(found.searched_from), format_count(found.searched_to));
+    }
+    return std::nullopt;
+  }
+  MoreDevices more{.plan = std::move(found.point->plan->plan),
+                   .days = tokens / found.point->tokens_per_second / predict::kSecondsPerDay,
+                   .speedup_kept = found.point->speedup_kept};
+  more.how.clear();
+  more.split = fmt::format(" ({})", split_text(more.plan));
+  return more;
+}
+
 // Where no count up to the batch is enough: a batch that grows with the devices, as predicted.
 std::optional<MoreDevices> with_a_larger_batch(const LoadedRun& run, const TimeRequest& request,
                                                const plan::Plan& plan, double days) {
@@ -94,7 +123,9 @@ std::optional<MoreDevices> with_a_larger_batch(const LoadedRun& run, const TimeR
 }
 
 std::optional<MoreDevices> more_devices(const LoadedRun& run, const TimeRequest& request,
-                                        const plan::Plan& plan, const RunAnswer& now) {
+                                        const plan::Plan& plan, const RunAnswer& now,
+                                        const std::optional<search::SearchRequest>& open,
+                                        std::string& said) {
   if (request.speed_is_given()) {
     std::optional<MoreDevices> more = widened(plan, now.days, request.deadline_days());
     if (more) more->condition += ", if each device keeps its speed";
@@ -104,7 +135,11 @@ std::optional<MoreDevices> more_devices(const LoadedRun& run, const TimeRequest&
   const double step_days = now.days;
   const std::optional<double> step = step_seconds_of(run, plan);
   if (!step) return std::nullopt;
-  if (auto found = searched(run, request, plan, *step * single / step_days)) return found;
+  const double single_device_seconds = *step * single / step_days;
+  if (open) {
+    if (auto found = by_any_split(request, *open, single_device_seconds, said)) return found;
+  }
+  if (auto found = searched(run, request, plan, single_device_seconds)) return found;
   return with_a_larger_batch(run, request, plan, now.days);
 }
 
@@ -116,29 +151,36 @@ std::string kept_text(const MoreDevices& more) {
 }  // namespace
 
 void judge_duration(const LoadedRun& run, const TimeRequest& request, const plan::Plan& plan,
-                    const TimeAnswer& time, predict::Verdict& verdict) {
+                    const TimeAnswer& time, predict::Verdict& verdict,
+                    const std::optional<search::SearchRequest>& open) {
   if (verdict.verdict != VerdictClass::fits || !time.run) return;
   const double deadline = request.deadline_days();
   if (time.run->days <= deadline) return;
   verdict.verdict = VerdictClass::fits_but_takes_too_long;
-  verdict.explanation += fmt::format(
-      ": nothing is broken, but {} tokens take {} and {} is {}; more devices, each on different "
-      "data",
-      format_count(*request.tokens), report::days_text(time.run->days),
-      request.deadline ? "the deadline" : "the limit without --deadline",
-      report::days_text(deadline));
-  const std::optional<MoreDevices> more = more_devices(run, request, plan, *time.run);
+  verdict.explanation +=
+      fmt::format(": nothing is broken, but {} tokens take {} and {} is {}",
+                  format_count(*request.tokens), report::days_text(time.run->days),
+                  request.deadline ? "the deadline" : "the limit without --deadline",
+                  report::days_text(deadline));
+  const std::optional<MoreDevices> more =
+      more_devices(run, request, plan, *time.run, open, verdict.explanation);
   if (!more) {
     verdict.explanation += "; no number of replicas of this split that was tried is enough";
     return;
   }
   const std::int64_t devices = more->plan.devices();
   verdict.explanation +=
-      fmt::format(": {} of them take {}{}{}", format_count(devices), report::days_text(more->days),
-                  kept_text(*more), more->condition);
+      more->split.empty()
+          ? fmt::format("; more devices, each on different data: {} of them take {}{}{}",
+                        format_count(devices), report::days_text(more->days), kept_text(*more),
+                        more->condition)
+          : fmt::format("; the fewest devices that meet it, by any split: {} take {}{}{}",
+                        format_count(devices), report::days_text(more->days), kept_text(*more),
+                        more->split);
+
   predict::Answer answer;
-  answer.change = fmt::format("{} devices on different data{}: {}", format_count(devices),
-                              more->condition, report::days_text(more->days));
+  answer.change = fmt::format("{} devices{}{}: {}{}", format_count(devices), more->how,
+                              more->condition, report::days_text(more->days), more->split);
   answer.plan = more->plan;
   const predict::MemoryPrediction before =
       predict::predict_memory(run.model, plan, run.profile, predict::WithLedger::no);

@@ -117,22 +117,20 @@ json::Value to_json(const FitResult& result) {
                                {"logits", result.activations->logits.count()}};
   }
   json::Value memory;
-  if (result.memory) memory = memory_json(*result.memory, result.capacity.usable_bytes);
-  return json::Object{
-      {"schema", "fourhold.fit/1"},
-      {"model", model_json(result.name, result.counts)},
-      {"plan", plan::to_json(result.plan)},
-      {"plan_kind", to_string(result.kind)},
-      {"chosen", texts_json(result.chosen)},
-      {"serving", json::Object{{"bytes", result.serving.count()}}},
-      {"state", state_json(result)},
-      {"activations", std::move(activations)},
-      {"device", json::Object{{"name", result.device},
-                              {"usable_bytes", result.capacity.usable_bytes.count()}}},
-      {"memory", std::move(memory)},
-      {"largest", std::move(largest)},
-      {"verdict", verdict_json(result.verdict)},
-      {"notes", texts_json(result.notes)}};
+  if (result.memory) memory = memory_json(*result.memory, result.capacity);
+  return json::Object{{"schema", "fourhold.fit/1"},
+                      {"model", model_json(result.name, result.counts)},
+                      {"plan", plan::to_json(result.plan)},
+                      {"plan_kind", to_string(result.kind)},
+                      {"chosen", texts_json(result.chosen)},
+                      {"serving", json::Object{{"bytes", result.serving.count()}}},
+                      {"state", state_json(result)},
+                      {"activations", std::move(activations)},
+                      {"device", device_json(result.device, result.capacity)},
+                      {"memory", std::move(memory)},
+                      {"largest", std::move(largest)},
+                      {"verdict", verdict_json(result.verdict)},
+                      {"notes", texts_json(result.notes)}};
 }
 
 report::MemoryBars bars_of(const FitResult& result) {

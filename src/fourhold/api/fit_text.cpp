@@ -21,7 +21,7 @@ bool fits(const FitResult& result) {
 std::string verdict_line(const FitResult& result, const report::Screen& screen) {
   const Sizes sizes{.state = result.state.total(),
                     .needed = result.memory ? result.memory->device_bytes : result.state.at_step(),
-                    .usable = result.capacity.usable_bytes};
+                    .capacity = result.capacity};
   Wording wording = verdict_wording(result.verdict, sizes);
   if (!result.memory && fits(result)) {
     wording.full = "the state " + wording.full;
@@ -39,13 +39,14 @@ std::string numbers_line(const FitResult& result, const report::Screen& screen) 
   each.erase(each.find_last_not_of('0') + 1);
   if (each.back() == '.') each.pop_back();
   const std::string per = result.plan.devices() > 1 ? " per device" : "";
-  const std::string parameters = format_count(result.counts.total);
+  const std::string parameters =
+      format_count(result.counts.total) + (result.counts.total == 1 ? " parameter" : " parameters");
   std::string activations;
   if (result.activations) {
     activations = "; activations " + format_bytes(result.activations->total);
   }
   return report::first_that_fits(
-             {fmt::format("State{} {} ({} bytes x {} parameters){}", per, state, each, parameters,
+             {fmt::format("State{} {} ({} bytes x {}){}", per, state, each, parameters,
                           activations),
               fmt::format("State{} {} ({} bytes per parameter){}", per, state, each, activations),
               fmt::format("State{} {}{}", per, state, activations)},
@@ -87,7 +88,7 @@ std::string largest_line(const FitResult& result, const report::Screen& screen) 
 std::string third_line(const FitResult& result, const report::Screen& screen) {
   if (!fits(result)) return first_answer_text(result.verdict, screen);
   if (result.memory) return largest_line(result, screen);
-  const Bytes room = result.capacity.usable_bytes - result.state.at_step();
+  const Bytes room = predict::budget_of(result.capacity) - result.state.at_step();
   return report::first_that_fits(
              {fmt::format("{} are left for activations; name a MODEL to know what they take.",
                           format_bytes(room)),

@@ -110,12 +110,14 @@ ManResult man(const ManRequest& /*request*/) {
   page +=
       ".SH ENVIRONMENT\n"
       ".TP\nNO_COLOR\nany value: no colour unless asked for with \\-\\-color always\n"
-      ".TP\nCOLUMNS\nwidth of the output where it is not a terminal; 80 if not set\n"
+      ".TP\nCOLUMNS\nwidth of the output where it is not a terminal; 80 if not set. Text is laid "
+      "out for 60 to 120 columns: a narrower place is written to as if it had 60\n"
       ".TP\nLC_ALL, LC_CTYPE, LANG\na locale without UTF\\-8 draws bars in ASCII\n";
   page +=
       ".SH FILES\nA plan file is JSON: {\"schema\": \"fourhold.plan\\-file/1\", \"model\": ..., "
       "\"device\": ..., \"count\": ..., \"plan\": {...}}, where the plan's fields are the plan "
-      "options with _ for \\-.\n";
+      "options with _ for \\-. The device options and the options about the run stand beside them "
+      "by the same rule, such as \"memory\" and \"tokens\"; flags override them.\n";
   return {std::move(page)};
 }
 

@@ -82,7 +82,7 @@ void set_from_json(const Option& /*option*/, const json::Value& value, const std
 void set_from_json(const Option& option, const json::Value& value, const std::string& where,
                    std::optional<Bytes>& out) {
   if (value.is_string()) return set_from_text(option, value.string(), where, out);
-  out = Bytes(integer_of(value, where, {.least = 1}));
+  out = Bytes(integer_of(value, where, {.least = 1, .most = kMostBytes.count()}));
 }
 
 }  // namespace fourhold::api

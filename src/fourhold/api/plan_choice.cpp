@@ -107,7 +107,7 @@ PlannedRun choose_plan(const LoadedRun& run) {
     return first;
   }
   plan::Plan best = first.plan;
-  std::int64_t least_missing = missing_bytes(first.memory, *first.capacity);
+  double least_missing = missing_share(first.memory, *first.capacity);
   for (const PlanRequest& candidate : candidates_of(run.request, run.profile, first.plan)) {
     plan::Plan plan;
     try {
@@ -118,7 +118,7 @@ PlannedRun choose_plan(const LoadedRun& run) {
     const predict::MemoryPrediction memory =
         predict::predict_memory(run.model, plan, run.profile, predict::WithLedger::no);
     const bool fits = predict::classify(memory, *first.capacity) == predict::VerdictClass::fits;
-    const std::int64_t missing = missing_bytes(memory, *first.capacity);
+    const double missing = missing_share(memory, *first.capacity);
     if (fits || missing < least_missing) {
       best = plan;
       least_missing = missing;

@@ -21,9 +21,9 @@ struct PlannedRun {
 // found by search with the rest fixed; so is the micro-batch where the global batch is given (else
 // it is 1). Without rates (--memory alone) the first that fits is taken, tried in the order offload
 // none, optimizer, optimizer+gradients, all; within it recompute none, selective, full; within it
-// zero from low to high: what costs least time first. Where none fits, the one that misses by the
-// fewest bytes. Without a device the first is taken. Throws Error for a request that no choice
-// makes legal.
+// zero from low to high: what costs least time first. Where none fits, the one that misses by
+// the least share of the memory it exceeds. Without a device the first is taken. Throws Error for a
+// request that no choice makes legal.
 [[nodiscard]] PlannedRun choose_plan(const LoadedRun& run);
 
 // The plan exactly as given: what is open has its first value (plan::complete).

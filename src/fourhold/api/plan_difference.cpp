@@ -101,7 +101,7 @@ std::string verdict_of(const PredictResult& result) {
   if (!result.verdict) return "holds " + format_bytes(result.planned.memory.device_bytes);
   const Sizes sizes{.state = Bytes(result.planned.memory.worst().state_bytes),
                     .needed = result.planned.memory.device_bytes,
-                    .usable = result.planned.capacity->usable_bytes};
+                    .capacity = *result.planned.capacity};
   return verdict_wording(*result.verdict, sizes).full;
 }
 
@@ -143,14 +143,11 @@ std::string first_line(const PredictResult& a, const PredictResult& b,
 }
 
 json::Value one_json(const PredictResult& result) {
-  const auto& capacity = result.planned.capacity;
-  const std::optional<Bytes> usable =
-      capacity ? std::optional(capacity->usable_bytes) : std::nullopt;
   return json::Object{
       {"model", model_json(result.name, result.counts)},
       {"device", result.device.empty() ? json::Value() : json::Value(result.device)},
       {"plan", plan::to_json(result.planned.plan)},
-      {"memory", memory_json(result.planned.memory, usable)},
+      {"memory", memory_json(result.planned.memory, result.planned.capacity)},
       {"time", time_json(result.time.step)},
       {"verdict", result.verdict ? verdict_json(*result.verdict) : json::Value()},
       {"run", run_json(result.time.run)}};

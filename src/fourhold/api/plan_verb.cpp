@@ -8,12 +8,15 @@
 #include "fourhold/api/answer_costs.h"
 #include "fourhold/api/duration_verdict.h"
 #include "fourhold/api/plan_batch.h"
-#include "fourhold/api/plan_file.h"
+#include "fourhold/api/plan_file_use.h"
+#include "fourhold/api/plan_usage.h"
+#include "fourhold/api/plan_verb_tables.h"
 #include "fourhold/api/run_notes.h"
 #include "fourhold/api/search_request.h"
 #include "fourhold/api/what_if.h"
 #include "fourhold/base/error.h"
 #include "fourhold/base/quantity.h"
+#include "fourhold/plan/legal_values.h"
 #include "fourhold/predict/rates.h"
 
 namespace fourhold::api {
@@ -38,6 +41,19 @@ void take_question(const plan::Plan& plan, plan::PlanRequest& request) {
   take(request.profile, plan.profile);
 }
 
+void read_compared_plan(const std::string& path, RunRequest& run, TimeRequest& time) {
+  run.plan_file = path;
+  try {
+    read_plan_file(run, time);
+  } catch (const Error& fault) {
+    throw fault.inside("--from");
+  }
+  if (run.model.empty()) {
+    throw Error("--from: " + path, "names no model",
+                fmt::format("name it: `fourhold plan MODEL --from {}`", path));
+  }
+}
+
 RankedPlan ranked(const SearchedDevice& device, const TimeRequest& time, plan::Plan plan,
                   std::optional<predict::SingleDevice> single) {
   RankedPlan out;
@@ -57,6 +73,7 @@ void complete_question(SearchedDevice& device) {
     request.global_batch = usual_global_batch(request);
     device.run.chosen.emplace_back("global_batch");
   }
+  refuse_impossible_splits(request);
   device.count = *request.count;
   device.capacity = capacity_of(*device.run.target, device.run.target_request, device.count);
 }
@@ -64,14 +81,34 @@ void complete_question(SearchedDevice& device) {
 [[noreturn]] void refuse_illegal(const SearchedDevice& device) {
   std::vector<std::string> reasons;
   for (const search::Rejection& rejection : device.result.rejected) {
-    reasons.push_back(fmt::format("{} by {}", rejection.count, rejection.reason));
+    reasons.push_back(
+        fmt::format("{} because {}", format_count(rejection.count), reason_text(rejection.reason)));
   }
-  throw Error(
-      "--count",
-      fmt::format("no split over {} devices is legal ({})", device.count, fmt::join(reasons, ", ")),
-      fmt::format("the global batch of {} must be a multiple of the replicas: choose another "
-                  "count or --global-batch",
-                  *device.run.request.global_batch));
+  const std::int64_t batch = *device.run.request.global_batch;
+  // Replicas divide the devices, so a batch that the devices divide has no trouble with them.
+  const std::string batches = plan::to_string(plan::multiples_around(batch, device.count));
+  throw Error("--count",
+              fmt::format("no split of global batch {} over {} devices is legal: {}", batch,
+                          device.count, fmt::join(reasons, "; ")),
+              batch % device.count == 0
+                  ? std::string("leave out a flag that fixes a split, or choose another --count")
+                  : fmt::format("use --global-batch {}, multiples of the devices, or another "
+                                "--count",
+                                batches));
+}
+
+// What a memory alone leaves open is how fast it is.
+[[noreturn]] void refuse_missing_device(const RunRequest& run) {
+  if (!run.target.memory) {
+    throw Error("--device", "is missing: plan searches the fastest split for a device",
+                "add for example --device h100-sxm-80gb; `fourhold hardware` lists the devices");
+  }
+  throw Error("--device",
+              fmt::format("is missing: --memory {} has no speed, so no split is the fastest",
+                          format_bytes(*run.target.memory)),
+              fmt::format("add the device whose speed counts, such as --device {}, or ask "
+                          "`fourhold fit`, which needs none",
+                          nearest_device(*run.target.memory)));
 }
 
 search::SearchRequest request_of(const SearchedDevice& device, const PlanVerbRequest& asked,
@@ -134,22 +171,20 @@ bool is_better(const SearchedDevice& a, const SearchedDevice& b) {
   return order_of(a.shown()) < order_of(b.shown());
 }
 
+// The plan of --from, for the model it names where no other is named.
 PredictResult changed_plan(const PlanVerbRequest& request,
                            const std::vector<std::string>& changes) {
   RunRequest run = request.run;
-  run.model = request.from;
-  if (!request.run.model.empty()) {
-    run.model = request.run.model;
-    run.plan_file = request.from;
-  }
-  read_plan_file(run);
+  TimeRequest time = request.time;
+  read_compared_plan(request.from, run, time);
+  check(time);
   if (!changes.empty()) {
     // Devices stay as many as they are: those of the complete plan.
     const LoadedRun before = load_run(run);
     take_question(complete_plan(before).plan, run.plan);
     apply_changes(changes, run.plan);
   }
-  return predict_run(load_run(run), request.time);
+  return predict_run(load_run(run), time);
 }
 
 void add_notes(const PlanVerbRequest& request, PlanVerbResult& result) {
@@ -189,39 +224,38 @@ std::vector<PlanAt> plans_in_order(const std::vector<SearchedDevice>& devices) {
   return list;
 }
 
-PlanVerbResult find_plan(const PlanVerbRequest& request) {
-  check(request.time);
+PlanVerbResult find_plan(const PlanVerbRequest& asked) {
+  refuse_contradictions(asked);
   PlanVerbResult result;
-  if (!request.changes.empty()) {
-    if (request.from.empty()) {
-      throw Error("--change", "needs a plan to change", "add --from plan.json");
-    }
-    result.changed.push_back(changed_plan(request, {}));
-    result.changed.push_back(changed_plan(request, request.changes));
+  if (!asked.changes.empty()) {
+    result.changed.push_back(changed_plan(asked, {}));
+    result.changed.push_back(changed_plan(asked, asked.changes));
     return result;
   }
-  RunRequest run = request.run;
+  PlanVerbRequest request = asked;  // with what plan files say
+  RunRequest& run = request.run;
   if (!request.from.empty()) {
-    result.asked = changed_plan(request, {});
+    result.asked = changed_plan(asked, {});
     RunRequest named = run;
-    named.plan_file = request.from;
-    read_plan_file(named);
+    read_compared_plan(request.from, named, request.time);
     run.model = named.model;
-    run.target.device = named.target.device;
+    run.target = named.target;
+    run.notes = named.notes;
     take_question(result.asked->planned.plan, run.plan);
   }
-  read_plan_file(run);  // it may name the device
-  if (run.target.device.empty()) {
-    throw Error("--device", "is missing: plan searches the fastest split for a device",
-                "add for example --device h100-sxm-80gb; `fourhold hardware` lists the devices");
-  }
-  for (const std::string& name : device_parts(run.target.device)) {
+  read_plan_file(run, request.time);  // it may name the device
+  check(request.time);
+  if (run.target.device.empty()) refuse_missing_device(run);
+  const std::vector<std::string> names = device_parts(run.target.device);
+  refuse_same_devices(names, run);
+  for (const std::string& name : names) {
     result.devices.push_back(searched(request, run, name));
   }
   std::stable_sort(result.devices.begin(), result.devices.end(), is_better);
   for (SearchedDevice& device : result.devices) {
     judge_duration(device.run, request.time, device.shown().plan, device.shown().time,
-                   device.verdict);
+                   device.verdict,
+                   request_of(device, request, "devices for the deadline on " + device.name()));
     add_time_costs(device.run, device.shown().plan, device.verdict);
   }
   const SearchedDevice& best = result.best();
@@ -229,6 +263,7 @@ PlanVerbResult find_plan(const PlanVerbRequest& request) {
   result.model = run.model;
   result.counts = best.run.counts;
   result.output = request.output;
+  result.time = request.time;
   const plan::Plan& plan = best.shown().plan;
   result.baselines = baselines(best.run, request.time, plan);
   const std::vector<std::int64_t> counts = search::doubling_counts(best.count);

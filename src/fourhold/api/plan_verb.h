@@ -116,6 +116,7 @@ struct PlanVerbResult {
   std::vector<std::string> chosen;
   std::vector<std::string> notes;
   std::string output;                  // where the plan is written, "" nowhere
+  TimeRequest time;                    // as asked for, with what a plan file says
   std::string model;                   // as the user names it
   std::vector<PredictResult> changed;  // --from with --change: two plans, and nothing of the above
 

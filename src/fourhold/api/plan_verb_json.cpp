@@ -13,11 +13,10 @@ json::Value plans_json(const std::vector<SearchedDevice>& devices) {
   json::Array list;
   for (const PlanAt& at : plans_in_order(devices)) {
     const RankedPlan& plan = *at.plan;
-    const Bytes usable = at.device->capacity.usable_bytes;
     list.push_back(json::Object{{"rank", static_cast<std::int64_t>(list.size()) + 1},
                                 {"device", at.device->name()},
                                 {"plan", plan::to_json(plan.plan)},
-                                {"memory", memory_json(plan.memory, usable)},
+                                {"memory", memory_json(plan.memory, at.device->capacity)},
                                 {"time", time_json(plan.time.step)},
                                 {"run", run_json(plan.time.run)}});
   }
@@ -66,6 +65,7 @@ json::Value devices_json(const std::vector<SearchedDevice>& devices) {
     list.push_back(json::Object{{"name", device.name()},
                                 {"count", device.count},
                                 {"usable_bytes", device.capacity.usable_bytes.count()},
+                                {"budget_bytes", predict::budget_of(device.capacity).count()},
                                 {"plan", plan::to_json(shown.plan)},
                                 {"time", time_json(shown.time.step)},
                                 {"run", run_json(shown.time.run)},
@@ -108,13 +108,12 @@ json::Value asked_json(const PlanVerbResult& result) {
                          static_cast<double>(asked.planned.plan.devices());
     slower = (fastest / speed - 1) * 100;
   }
-  return json::Object{
-      {"plan", plan::to_json(asked.planned.plan)},
-      {"memory", memory_json(asked.planned.memory, result.best().capacity.usable_bytes)},
-      {"time", time_json(asked.time.step)},
-      {"run", run_json(asked.time.run)},
-      {"verdict", asked.verdict ? verdict_json(*asked.verdict) : json::Value()},
-      {"slower_percent", std::move(slower)}};
+  return json::Object{{"plan", plan::to_json(asked.planned.plan)},
+                      {"memory", memory_json(asked.planned.memory, asked.planned.capacity)},
+                      {"time", time_json(asked.time.step)},
+                      {"run", run_json(asked.time.run)},
+                      {"verdict", asked.verdict ? verdict_json(*asked.verdict) : json::Value()},
+                      {"slower_percent", std::move(slower)}};
 }
 
 }  // namespace
@@ -122,22 +121,20 @@ json::Value asked_json(const PlanVerbResult& result) {
 json::Value to_json(const PlanVerbResult& result) {
   if (!result.changed.empty()) return difference_json(result.changed[0], result.changed[1]);
   const SearchedDevice& best = result.best();
-  return json::Object{
-      {"schema", "fourhold.plan/1"},
-      {"model", model_json(result.name, result.counts)},
-      {"device",
-       json::Object{{"name", best.name()}, {"usable_bytes", best.capacity.usable_bytes.count()}}},
-      {"chosen", texts_json(result.chosen)},
-      {"plans", plans_json(result.devices)},
-      {"verdict", verdict_json(best.verdict)},
-      {"baselines", baselines_json(result.baselines)},
-      {"rejected", rejected_json(best.result)},
-      {"search", search_json(best.result.counts)},
-      {"scaling", scaling_json(result.scaling)},
-      {"devices", devices_json(result.devices)},
-      {"pareto", pareto_json(result.pareto)},
-      {"asked", asked_json(result)},
-      {"notes", texts_json(result.notes)}};
+  return json::Object{{"schema", "fourhold.plan/1"},
+                      {"model", model_json(result.name, result.counts)},
+                      {"device", device_json(best.name(), best.capacity)},
+                      {"chosen", texts_json(result.chosen)},
+                      {"plans", plans_json(result.devices)},
+                      {"verdict", verdict_json(best.verdict)},
+                      {"baselines", baselines_json(result.baselines)},
+                      {"rejected", rejected_json(best.result)},
+                      {"search", search_json(best.result.counts)},
+                      {"scaling", scaling_json(result.scaling)},
+                      {"devices", devices_json(result.devices)},
+                      {"pareto", pareto_json(result.pareto)},
+                      {"asked", asked_json(result)},
+                      {"notes", texts_json(result.notes)}};
 }
 
 }  // namespace fourhold::api

@@ -26,7 +26,8 @@ std::string days_cell(const RankedPlan& plan) {
   return plan.time.run ? report::days_text(plan.time.run->days) : "";
 }
 
-// Why candidates fell out, in words.
+}  // namespace
+
 std::string reason_text(std::string_view reason) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 10> kTexts{
       {{"devices", "tp x pp x cp does not divide the devices"},
@@ -44,6 +45,8 @@ std::string reason_text(std::string_view reason) {
   }
   return std::string(reason);
 }
+
+namespace {
 
 // Of one device count's points the two ends and some between, evenly: indices into the whole front.
 std::vector<std::size_t> thinned(std::size_t begin, std::size_t end) {
@@ -64,7 +67,9 @@ std::string tokens_per_second(const RankedPlan& plan) {
 }
 
 std::string baselines_text(const PlanVerbResult& result, const report::Screen& screen) {
-  std::string text = title_text("Without a split", screen);
+  // The curve below starts from one device at its best micro-batch: other figures, and why.
+  std::string text =
+      title_text("Without a split: a full copy, micro-batch 1, nothing recomputed", screen);
   for (const Baseline& baseline : result.baselines) {
     const std::string label =
         baseline.kind == "one_device" ? "  one device     " : "  data parallel  ";
@@ -98,7 +103,8 @@ std::string devices_text(const PlanVerbResult& result, const report::Screen& scr
     const std::string name = fmt::format("{} x {}", device.count, device.name());
     if (device.plans.empty()) {
       table.add({name, "", "", "",
-                 "none fits: " + format_bytes(device.verdict.missing_bytes) + " short"});
+                 fmt::format("none fits: {} memory lacks {}", short_memory_text(device.verdict),
+                             format_bytes(device.verdict.missing_bytes))});
       continue;
     }
     const bool priced = plan.time.run && plan.time.run->cost_usd;
@@ -146,7 +152,11 @@ std::string scaling_text(const PlanVerbResult& result, const report::Screen& scr
   }
   return title_text("More devices, the same global batch: how much of the speed-up is kept",
                     screen) +
-         table.text(screen, 2);
+         table.text(screen, 2) +
+         report::wrapped(
+             "Micro-batch, ZeRO, recomputation and offload are the best at each count; the "
+             "speed-up is over one device with unlimited memory.",
+             screen.columns, "  ");
 }
 
 std::string rejected_text(const PlanVerbResult& result, const report::Screen& screen) {

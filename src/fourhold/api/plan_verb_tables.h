@@ -21,6 +21,8 @@ namespace fourhold::api {
 [[nodiscard]] std::string plans_text(const PlanVerbResult& result, const report::Screen& screen);
 // How much of the speed-up each device count keeps.
 [[nodiscard]] std::string scaling_text(const PlanVerbResult& result, const report::Screen& screen);
+// A reason of search::Rejection in words.
+[[nodiscard]] std::string reason_text(std::string_view reason);
 // Why candidates fell out, with the nearest miss of each reason.
 [[nodiscard]] std::string rejected_text(const PlanVerbResult& result, const report::Screen& screen);
 // Up to six points of each device count.

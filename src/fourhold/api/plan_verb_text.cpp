@@ -28,9 +28,10 @@ std::string first_line(const PlanVerbResult& result, const report::Screen& scree
   const RankedPlan& plan = best.shown();
   if (best.plans.empty()) {
     const std::string missing = format_bytes(best.verdict.missing_bytes);
+    const std::string_view memory = short_memory_text(best.verdict);
     return headline(subject_of(result),
-                    {fmt::format("no split fits; the nearest lacks {}", missing),
-                     fmt::format("none fits, {} short", missing)},
+                    {fmt::format("no split fits; {} memory lacks {}", memory, missing),
+                     fmt::format("none fits, {} lacks {}", memory, missing)},
                     report::Ink::bad, screen);
   }
   const bool too_long = best.verdict.verdict == VerdictClass::fits_but_takes_too_long;
@@ -45,8 +46,7 @@ std::string first_line(const PlanVerbResult& result, const report::Screen& scree
 std::string second_line(const PlanVerbResult& result, const report::Screen& screen) {
   const RankedPlan& plan = result.best().shown();
   const std::string split = split_text(plan.plan);
-  const std::string holds = fmt::format("{} of {}", format_bytes(plan.memory.device_bytes),
-                                        format_bytes(predict::budget_of(result.best().capacity)));
+  const std::string holds = held_text(result.best().verdict, plan.memory, result.best().capacity);
   const std::string_view label = result.best().plans.empty() ? "Nearest: " : "Split: ";
   return report::first_that_fits({fmt::format("{}{}; {}", label, split, holds),
                                   fmt::format("{}{}", label, split), split},
@@ -116,7 +116,8 @@ std::string to_text(const PlanVerbResult& result, const report::Screen& screen) 
 
 std::string plan_file_of(const PlanVerbResult& result) {
   if (!result.changed.empty() || result.best().plans.empty()) return {};
-  return plan_file_text(result.model, result.best().asked, result.best().plans.front().plan);
+  return plan_file_text(result.model, result.best().run.target_request, result.time,
+                        result.best().plans.front().plan);
 }
 
 std::string svg_of(const PlanVerbResult& result) {

@@ -8,10 +8,12 @@
 #include "fourhold/api/duration_verdict.h"
 #include "fourhold/api/plan_difference.h"
 #include "fourhold/api/plan_file.h"
+#include "fourhold/api/plan_file_use.h"
 #include "fourhold/api/run_json.h"
 #include "fourhold/api/run_notes.h"
 #include "fourhold/api/run_text.h"
 #include "fourhold/api/time_text.h"
+#include "fourhold/base/error.h"
 #include "fourhold/base/quantity.h"
 #include "fourhold/report/duration.h"
 #include "fourhold/report/table.h"
@@ -65,7 +67,7 @@ std::string first_line(const PredictResult& result, const report::Screen& screen
   }
   const Sizes sizes{.state = Bytes(memory.worst().state_bytes),
                     .needed = memory.device_bytes,
-                    .usable = result.planned.capacity->usable_bytes};
+                    .capacity = *result.planned.capacity};
   Wording wording = verdict_wording(*result.verdict, sizes);
   if (result.verdict->verdict == predict::VerdictClass::fits_but_takes_too_long) {
     wording.full = "fits, but takes " + report::days_text(result.time.run->days);
@@ -127,33 +129,44 @@ PredictResult predict_run(LoadedRun run, const TimeRequest& time) {
   return result;
 }
 
+namespace {
+
+PredictResult predict_one(RunRequest run, TimeRequest time) {
+  read_plan_file(run, time);
+  check(time);
+  return predict_run(load_run(run), time);
+}
+
+}  // namespace
+
 PredictResult predict(const PredictRequest& request) {
-  check(request.time);
   if (request.run.plan_file.empty() || !is_plan_file(request.run.model)) {
-    return predict_run(load_run(request.run), request.time);
+    return predict_one(request.run, request.time);
+  }
+  if (!request.svg.empty()) {
+    throw Error("--svg", "draws one plan, but two are compared",
+                "leave it out, or name one plan file");
   }
   RunRequest first = request.run;
   first.plan_file.clear();
   RunRequest second = request.run;
   second.model = std::exchange(second.plan_file, {});
-  PredictResult result = predict_run(load_run(first), request.time);
-  result.other.push_back(predict_run(load_run(second), request.time));
+  PredictResult result = predict_one(std::move(first), request.time);
+  result.other.push_back(predict_one(std::move(second), request.time));
   return result;
 }
 
 json::Value to_json(const PredictResult& result) {
   if (!result.other.empty()) return difference_json(result, result.other.front());
   const auto& capacity = result.planned.capacity;
-  const std::optional<Bytes> usable =
-      capacity ? std::optional(capacity->usable_bytes) : std::nullopt;
   json::Value device;
-  if (usable) device = json::Object{{"name", result.device}, {"usable_bytes", usable->count()}};
+  if (capacity) device = device_json(result.device, *capacity);
   return json::Object{{"schema", "fourhold.predict/1"},
                       {"model", model_json(result.name, result.counts)},
                       {"device", std::move(device)},
                       {"plan", plan::to_json(result.planned.plan)},
                       {"chosen", texts_json(result.chosen)},
-                      {"memory", memory_json(result.planned.memory, usable)},
+                      {"memory", memory_json(result.planned.memory, capacity)},
                       {"time", time_json(result.time.step)},
                       {"verdict", result.verdict ? verdict_json(*result.verdict) : json::Value()},
                       {"run", run_json(result.time.run)},

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "fourhold/api/plan_file.h"
+#include "fourhold/api/plan_file_use.h"
 #include "fourhold/base/error.h"
 #include "fourhold/model/load_model.h"
 
@@ -36,32 +36,11 @@ void list_chosen(const plan::PlanRequest& request, std::vector<std::string>& cho
   }
 }
 
-// What the flags leave open is as the file says.
-void merge(const PlanFile& file, RunRequest& request) {
-  if (request.model.empty()) request.model = file.model;
-  if (request.target.device.empty()) request.target.device = file.device;
-  const auto take = [](const plan::FieldInfo& /*info*/, auto& flag, const auto& filed) {
-    if (!flag) flag = filed;
-  };
-  plan::visit_fields(take, request.plan, file.plan);
-  take(plan::kCountField, request.plan.count, file.plan.count);
-}
-
 std::int64_t usual_seq(const model::ModelConfig& model) {
   return model.max_positions > 0 ? std::min(model.max_positions, kUsualSeq) : kUsualSeq;
 }
 
 }  // namespace
-
-void read_plan_file(RunRequest& request) {
-  if (!request.plan_file.empty()) {
-    merge(read_plan_file(std::exchange(request.plan_file, {}), PlanFileKind::any), request);
-  } else if (is_plan_file(request.model)) {
-    const PlanFile file =
-        read_plan_file(std::exchange(request.model, {}), PlanFileKind::names_its_model);
-    merge(file, request);
-  }
-}
 
 void fill_from_target(const std::optional<Target>& target, plan::PlanRequest& request,
                       std::vector<std::string>& notes) {
@@ -116,7 +95,8 @@ LoadedRun load_run(const RunRequest& asked) {
   run.request = std::move(request.plan);
   list_chosen(run.request, run.chosen);
 
-  run.notes = run.model.notes;
+  run.notes = std::move(request.notes);
+  run.notes.insert(run.notes.end(), run.model.notes.begin(), run.model.notes.end());
   if (run.target) {
     run.notes.insert(run.notes.end(), run.target->notes.begin(), run.target->notes.end());
   }

@@ -10,6 +10,7 @@
 #include "fourhold/api/option.h"
 #include "fourhold/api/plan_options.h"
 #include "fourhold/api/target.h"
+#include "fourhold/api/time_options.h"
 #include "fourhold/model/model_config.h"
 #include "fourhold/model/parameters.h"
 #include "fourhold/plan/plan_request.h"
@@ -21,7 +22,8 @@ struct RunRequest {
   std::string model;      // a model's name or path; also a plan file that names its model
   std::string plan_file;  // a plan file, or a plan alone, for the model above
   TargetRequest target;
-  plan::PlanRequest plan;  // flags: they win over what a plan file says
+  plan::PlanRequest plan;            // flags: they win over what a plan file says
+  std::vector<std::string> notes{};  // on what was taken from a plan file
 };
 
 template <class Visitor>
@@ -55,11 +57,8 @@ struct LoadedRun {
   std::vector<std::string> notes;
 };
 
-// Merges the plan file of the request, or its model where that is one, into the request; does
-// nothing where there is none. What the flags say stays.
-void read_plan_file(RunRequest& request);
-
-// Reads the plan file, loads model, profile and devices, and fills in:
+// Reads the plan file (its tokens, price and speed are not asked for here), loads model, profile
+// and devices, and fills in:
 // - count from a list of several devices;
 // - profile: standard, or fourhold on the device `cpu`;
 // - precision: bf16; fp16 or fp32 on a device without (noted);

@@ -18,7 +18,18 @@ json::Value by_category_json(const ledger::CategoryBytes& bytes) {
   return out;
 }
 
-json::Value memory_json(const predict::MemoryPrediction& memory, std::optional<Bytes> usable) {
+json::Value device_json(const std::string& name, const predict::Capacity& capacity) {
+  return json::Object{{"name", name},
+                      {"usable_bytes", capacity.usable_bytes.count()},
+                      {"headroom", capacity.headroom},
+                      {"budget_bytes", predict::budget_of(capacity).count()}};
+}
+
+json::Value memory_json(const predict::MemoryPrediction& memory,
+                        const std::optional<predict::Capacity>& capacity) {
+  const auto of = [&capacity](auto&& bytes) {
+    return capacity ? json::Value(bytes(*capacity).count()) : json::Value();
+  };
   json::Array stages;
   for (const predict::StageMemory& stage : memory.stages) {
     stages.push_back(
@@ -30,7 +41,8 @@ json::Value memory_json(const predict::MemoryPrediction& memory, std::optional<B
                      {"by_category", by_category_json(stage.ledger.at_peak_by_category())}});
   }
   const ledger::Ledger& worst = memory.worst().ledger;
-  return json::Object{{"usable_bytes", usable ? json::Value(usable->count()) : json::Value()},
+  return json::Object{{"usable_bytes", of([](const auto& one) { return one.usable_bytes; })},
+                      {"budget_bytes", of(predict::budget_of)},
                       {"allocated_bytes", memory.allocated_bytes.count()},
                       {"reserved_bytes", memory.reserved_bytes.count()},
                       {"device_bytes", memory.device_bytes.count()},
@@ -63,6 +75,8 @@ json::Value verdict_json(const predict::Verdict& verdict) {
       {"reason", verdict.reason.empty() ? json::Value() : json::Value(verdict.reason)},
       {"explanation", verdict.explanation},
       {"missing_bytes", verdict.missing_bytes.count()},
+      {"missing_device_bytes", verdict.shortfall.device.count()},
+      {"missing_host_bytes", verdict.shortfall.host.count()},
       {"answers", std::move(answers)}};
 }
 

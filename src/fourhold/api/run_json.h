@@ -18,9 +18,11 @@ namespace fourhold::api {
 [[nodiscard]] json::Value model_json(const std::string& name, const model::ParameterCounts& counts);
 // Every category, in the order of the enum.
 [[nodiscard]] json::Value by_category_json(const ledger::CategoryBytes& bytes);
+// {name, usable_bytes, headroom, budget_bytes}.
+[[nodiscard]] json::Value device_json(const std::string& name, const predict::Capacity& capacity);
 // What the device must hold, at its peak and per stage.
 [[nodiscard]] json::Value memory_json(const predict::MemoryPrediction& memory,
-                                      std::optional<Bytes> usable);
+                                      const std::optional<predict::Capacity>& capacity);
 [[nodiscard]] json::Value verdict_json(const predict::Verdict& verdict);
 // Null where it is not known.
 [[nodiscard]] json::Value number_json(std::optional<double> number);

@@ -74,7 +74,8 @@ std::string subject_text(const Subject& subject, int columns) {
 }
 
 Wording verdict_wording(const predict::Verdict& verdict, const Sizes& sizes) {
-  const std::string usable = format_bytes(sizes.usable);
+  const Bytes budget = predict::budget_of(sizes.capacity);
+  const std::string usable = format_bytes(budget) + predict::headroom_text(sizes.capacity);
   const std::string of = fmt::format("{} of {}", format_bytes(sizes.needed), usable);
   if (verdict.reason == "host_memory") {
     const std::string missing = format_bytes(verdict.missing_bytes);
@@ -93,7 +94,7 @@ Wording verdict_wording(const predict::Verdict& verdict, const Sizes& sizes) {
   Wording wording{
       .full = fmt::format("does not fit: needs {}, usable {}", format_bytes(sizes.needed), usable),
       .brief = "does not fit: " + of};
-  if (verdict.verdict == VerdictClass::state_does_not_fit && sizes.state > sizes.usable) {
+  if (verdict.verdict == VerdictClass::state_does_not_fit && sizes.state > budget) {
     const std::string state = format_bytes(sizes.state);
     wording.full = fmt::format("does not fit: state {}, usable {}", state, usable);
     wording.brief = fmt::format("does not fit: {} of {}", state, usable);
@@ -112,6 +113,22 @@ std::string headline(const Subject& subject, const Wording& wording, report::Ink
   const int left = screen.columns - report::columns_of(verdict) - report::columns_of(kColon);
   return subject_text(subject, left) + std::string(kColon) + report::painted(verdict, ink, screen) +
          "\n";
+}
+
+std::string held_text(const predict::Verdict& verdict, const predict::MemoryPrediction& memory,
+                      const predict::Capacity& capacity) {
+  if (verdict.reason != "host_memory") {
+    return fmt::format("{} of {}{}", format_bytes(memory.device_bytes),
+                       format_bytes(predict::budget_of(capacity)),
+                       predict::headroom_text(capacity));
+  }
+  return fmt::format("{} of {} of host memory",
+                     format_bytes(memory.host_bytes + memory.host_staging_bytes),
+                     format_bytes(*capacity.host_bytes));
+}
+
+std::string_view short_memory_text(const predict::Verdict& verdict) {
+  return verdict.reason == "host_memory" ? "host" : "device";
 }
 
 report::Ink verdict_ink(const predict::Verdict& verdict) {
@@ -135,9 +152,9 @@ std::string first_answer_text(const predict::Verdict& verdict, const report::Scr
   }
   const std::string start = "Change first: " + answer->change;
   if (verdict.verdict == VerdictClass::fits_but_takes_too_long) {
-    return report::first_that_fits(
-               {start + ".", "Change first: " + brief_change(answer->change) + "."},
-               screen.columns) +
+    return report::first_that_fits({start + ".", start.substr(0, start.find(" (")) + ".",
+                                    "Change first: " + brief_change(answer->change) + "."},
+                                   screen.columns) +
            "\n";
   }
   if (answer->then_change) {
@@ -149,7 +166,8 @@ std::string first_answer_text(const predict::Verdict& verdict, const report::Scr
                screen.columns) +
            "\n";
   }
-  const std::string saves = format_bytes(answer->saves_bytes);
+  std::string saves = format_bytes(answer->saves_bytes);
+  if (verdict.reason == "host_memory") saves += " of host memory";
   const std::string then(class_text(answer->then_class));
   return report::first_that_fits({fmt::format("{}; saves {}, then {}.", start, saves, then),
                                   fmt::format("{}: then {}.", start, then), start + "."},
@@ -162,9 +180,10 @@ std::string answers_text(const predict::Verdict& verdict, const report::Screen& 
   const bool timed = std::any_of(
       verdict.answers.begin(), verdict.answers.end(),
       [](const predict::Answer& answer) { return answer.costs_time_percent.has_value(); });
-  std::vector<report::Column> columns{{"change", report::Align::left, report::WhenTight::wrap},
-                                      {"saves", report::Align::right},
-                                      {"then", report::Align::left, report::WhenTight::wrap}};
+  std::vector<report::Column> columns{
+      {"change", report::Align::left, report::WhenTight::wrap},
+      {verdict.reason == "host_memory" ? "saves on the host" : "saves", report::Align::right},
+      {"then", report::Align::left, report::WhenTight::wrap}};
   if (timed) columns.insert(columns.begin() + 2, {"device time", report::Align::right});
   report::Table table(std::move(columns));
   for (const predict::Answer& answer : verdict.answers) {

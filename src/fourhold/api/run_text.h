@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "fourhold/plan/plan.h"
@@ -25,7 +26,7 @@ struct Subject {
 struct Sizes {
   Bytes state;
   Bytes needed;  // on the device, with everything
-  Bytes usable;
+  predict::Capacity capacity;
 };
 struct Wording {
   std::string full;
@@ -37,6 +38,14 @@ struct Wording {
 // "SUBJECT: VERDICT" in one line: in fewer words, then shortened, where it would not fit.
 [[nodiscard]] std::string headline(const Subject& subject, const Wording& wording, report::Ink ink,
                                    const report::Screen& screen);
+
+// The memory the verdict is about, and what the plan holds of it: "43.84 GiB of 79.10 GiB", or with
+// " of host memory" behind it.
+[[nodiscard]] std::string held_text(const predict::Verdict& verdict,
+                                    const predict::MemoryPrediction& memory,
+                                    const predict::Capacity& capacity);
+// "device" or "host": which memory is short.
+[[nodiscard]] std::string_view short_memory_text(const predict::Verdict& verdict);
 
 // "Change first: ZeRO-3 over 8 devices; saves 104.70 GiB, then it fits." The first answer that
 // cures, else the one that saves most. One line.

@@ -98,6 +98,10 @@ void check(const TimeRequest& request) {
   if (request.mfu && request.tokens_per_second) {
     throw Error("--mfu", "and --tokens-per-second both give the speed", "give one of them");
   }
+  if (request.price && !request.tokens) {
+    throw Error("--price", "is of a run whose length is not known",
+                "add its tokens, for example --tokens 1e12");
+  }
   if (request.deadline && !request.tokens) {
     throw Error("--deadline", "needs to know how long the run is",
                 "add its tokens, for example --tokens 1e12");

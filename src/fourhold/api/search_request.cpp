@@ -12,29 +12,25 @@ search::SearchRequest search_request_of(const LoadedRun& run, const plan::PlanRe
   request.cluster = run.target->cluster;
   request.cluster.count = *given.count;
   request.capacity = capacity_of(*run.target, run.target_request, *given.count);
+  request.capacity_at = [&run](std::int64_t devices) {
+    return capacity_of(*run.target, run.target_request, devices);
+  };
   request.space.devices_per_node = request.cluster.devices_per_node;
   return request;
 }
 
-std::int64_t missing_bytes(const predict::MemoryPrediction& memory,
-                           const predict::Capacity& capacity) {
-  std::int64_t missing =
-      std::max<std::int64_t>(0, (memory.device_bytes - predict::budget_of(capacity)).count());
-  if (capacity.host_bytes) {
-    const Bytes host = memory.host_bytes + memory.host_staging_bytes;
-    missing += std::max<std::int64_t>(0, (host - *capacity.host_bytes).count());
-  }
-  return missing;
+double missing_share(const predict::MemoryPrediction& memory, const predict::Capacity& capacity) {
+  return predict::share_of(predict::shortfall_of(memory, capacity), capacity);
 }
 
 std::optional<plan::Plan> nearest_miss(const LoadedRun& run, const predict::Capacity& capacity,
                                        const search::SearchResult& result) {
   std::optional<plan::Plan> nearest;
-  std::int64_t least = 0;
+  double least = 0;
   for (const search::Rejection& rejection : result.rejected) {
     if (!rejection.nearest) continue;
     const plan::Plan& plan = rejection.nearest->plan;
-    const std::int64_t missing = missing_bytes(
+    const double missing = missing_share(
         predict::predict_memory(run.model, plan, run.profile, predict::WithLedger::no), capacity);
     if (nearest && missing >= least) continue;
     nearest = plan;

@@ -15,12 +15,13 @@ namespace fourhold::api {
 [[nodiscard]] search::SearchRequest search_request_of(const LoadedRun& run,
                                                       const plan::PlanRequest& given);
 
-// What a plan lacks of device and host memory together; 0: it fits.
-[[nodiscard]] std::int64_t missing_bytes(const predict::MemoryPrediction& memory,
-                                         const predict::Capacity& capacity);
+// By what share of what there is a plan exceeds the memory it exceeds most, device or host; 0: it
+// fits.
+[[nodiscard]] double missing_share(const predict::MemoryPrediction& memory,
+                                   const predict::Capacity& capacity);
 
-// Of the nearest misses of all reasons the one that lacks least in all: a plan that lacks little of
-// the device may lack much of the host. Nothing where every candidate is illegal.
+// Of the nearest misses of all reasons the one of the least missing_share: a plan that lacks little
+// of the device may lack much of the host. Nothing where every candidate is illegal.
 [[nodiscard]] std::optional<plan::Plan> nearest_miss(const LoadedRun& run,
                                                      const predict::Capacity& capacity,
                                                      const search::SearchResult& result);

@@ -128,9 +128,10 @@ void judge(std::int64_t parameters, const plan::Profile& profile, FitResult& res
   }
   verdict.verdict = predict::VerdictClass::state_does_not_fit;
   verdict.missing_bytes = total - budget;
+  verdict.shortfall.device = total - budget;
   if (total <= result.capacity.usable_bytes) verdict.reason = "headroom";
-  verdict.explanation =
-      fmt::format("the state alone takes {} of {}", format_bytes(total), format_bytes(budget));
+  verdict.explanation = fmt::format("the state alone takes {} of {}{}", format_bytes(total),
+                                    format_bytes(budget), predict::headroom_text(result.capacity));
   if (result.plan.zero == 3 && result.plan.dp > 1) {
     verdict.explanation +=
         fmt::format(", although ZeRO-3 splits it over {} devices", result.plan.dp);
@@ -179,7 +180,7 @@ FitResult fit_of_count(const FitRequest& asked) {
   fill_from_target(target, request, result.notes);
   const plan::Profile profile = plan::load_profile(*request.profile);
 
-  result.name = short_count(parameters) + " parameters";
+  result.name = short_count(parameters) + (parameters == 1 ? " parameter" : " parameters");
   result.counts.total = parameters;
   result.counts.active = parameters;
   result.plan = plan_of(request, profile);

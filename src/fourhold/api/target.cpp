@@ -50,6 +50,20 @@ std::vector<std::string> device_parts(std::string_view list) {
   }
 }
 
+std::string nearest_device(Bytes memory) {
+  std::string nearest;
+  Bytes least;
+  for (const std::string& name : hardware::device_names()) {
+    const hardware::Device device = hardware::load_device(name).device;
+    if (device.peak_flops.bf16 == 0 && device.peak_flops.fp16 == 0) continue;
+    const Bytes distance = device.usable > memory ? device.usable - memory : memory - device.usable;
+    if (!nearest.empty() && distance >= least) continue;
+    nearest = name;
+    least = distance;
+  }
+  return nearest;
+}
+
 std::optional<Target> load_target(const TargetRequest& request) {
   if (request.device.empty() && !request.memory) return std::nullopt;
   Target target;

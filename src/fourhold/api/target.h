@@ -59,6 +59,9 @@ struct Target {
 // The parts of a list, as 2xa100-40gb,h200. Error for a part that is empty.
 [[nodiscard]] std::vector<std::string> device_parts(std::string_view list);
 
+// The built-in device with rates whose usable memory is nearest.
+[[nodiscard]] std::string nearest_device(Bytes memory);
+
 // Nothing where the request names neither a device nor a memory. Errors: an unknown device, a list
 // with an empty part.
 [[nodiscard]] std::optional<Target> load_target(const TargetRequest& request);

@@ -59,7 +59,7 @@ void visit_time_options(Visitor&& visit, TimeRequest& request) {
         request.tokens_per_second);
 }
 
-// Throws Error for two speeds, and for a deadline of a run whose tokens are not given.
+// Throws Error for two speeds, and for a deadline or a price of a run whose tokens are not given.
 void check(const TimeRequest& request);
 
 }  // namespace fourhold::api

@@ -61,13 +61,7 @@ template <class Request, class Result>
 std::vector<Output::File> files_of(const Request& request, const Result& result) {
   std::vector<Output::File> files;
   if constexpr (std::is_same_v<Result, PlanVerbResult>) {
-    if (!result.changed.empty()) {
-      if (!request.svg.empty() || !request.output.empty()) {
-        throw Error("--change", "compares two plans: it draws no curve and writes no plan",
-                    "leave out --svg and --output");
-      }
-      return files;
-    }
+    if (!result.changed.empty()) return files;
     const std::string plan = plan_file_of(result);
     if (!request.output.empty() && !plan.empty()) files.push_back({request.output, plan});
     if (!request.svg.empty()) files.push_back({request.svg, svg_of(result)});

@@ -110,7 +110,7 @@ json::Value json_of_text(std::string_view text, const Path& path, const bool* /*
                          IntegerRange /*range*/) {
   if (std::find(kTrueTexts.begin(), kTrueTexts.end(), text) != kTrueTexts.end()) return true;
   if (std::find(kFalseTexts.begin(), kFalseTexts.end(), text) != kFalseTexts.end()) return false;
-  throw Error(path, fmt::format("'{:.40}' is neither true nor false", text), "write true or false");
+  throw Error(path, fmt::format("'{:.40}' is neither on nor off", text), "write on or off");
 }
 json::Value json_of_text(std::string_view text, const Path& path, const int* /*type*/,
                          IntegerRange range) {

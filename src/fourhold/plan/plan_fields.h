@@ -29,7 +29,7 @@ inline constexpr IntegerRange kDegreeRange{1, std::int64_t{1} << 20};
 // Each stage and each of its chunks is walked on its own: beyond these an answer would take
 // minutes. Published runs stay below 128 stages and 32 chunks.
 inline constexpr IntegerRange kStageRange{1, std::int64_t{1} << 11};
-inline constexpr IntegerRange kChunkRange{1, std::int64_t{1} << 8};
+inline constexpr IntegerRange kChunkRange{1, std::int64_t{1} << 6};
 inline constexpr IntegerRange kCountRange{1, std::int64_t{1} << 31};
 
 // Calls visit(FieldInfo, field of each owner...) for every field, in the order of printing. Owners

@@ -45,9 +45,10 @@ struct PlanRequest {
   std::optional<std::int64_t> count{};  // devices; see kCountField
 };
 
-// `count` is a flag and a field of requests, not of plans.
+// `count` is a flag and a field of requests, not of plans. Ten times the largest run there is, and
+// as many as a search answers for in well under a minute.
 inline constexpr FieldInfo kCountField{
-    "count", "devices: tp x pp x cp x dp", {1, std::int64_t{1} << 24}};
+    "count", "devices: tp x pp x cp x dp", {1, std::int64_t{1} << 20}};
 
 // The first legal plan that says what the request says:
 // - tp, pp, vpp, cp, ep 1; dp = count / (tp pp cp), or 1 without a count;

@@ -25,14 +25,23 @@ constexpr std::int64_t kLossChunk = 1024;
 class Search {
  public:
   Search(const model::ModelConfig& config, const Plan& plan, const plan::Profile& profile,
-         const MemoryPrediction& memory, const Capacity& capacity)
-      : config_(config), plan_(plan), profile_(profile), memory_(memory), capacity_(capacity) {}
+         const MemoryPrediction& memory, const Capacity& capacity, ShortOf short_of)
+      : config_(config),
+        plan_(plan),
+        profile_(profile),
+        memory_(memory),
+        capacity_(capacity),
+        short_of_(short_of) {}
 
   std::vector<Answer> state() {
     shard_state();
     split_tensors();
     split_layers();
-    offload();
+    if (short_of_ == ShortOf::host) {
+      offload_less();
+    } else {
+      offload();
+    }
     smaller_optimizer_state();
     train_adapters();
     return std::move(answers_);
@@ -75,15 +84,21 @@ class Search {
     Answer answer;
     answer.change = change;
     answer.plan = std::move(changed);
-    answer.saves_bytes = memory_.device_bytes - predicted.device_bytes;
+    answer.saves_bytes = held(memory_) - held(predicted);
     answer.then_class = classify(predicted, capacity_);
     if (ends_state_failure(answer)) {
-      Search next(config_, answer.plan, profile_, predicted, capacity_);
+      Search next(config_, answer.plan, profile_, predicted, capacity_, ShortOf::device);
       if (std::optional<Answer> cure = next.cure_on_the_same_devices()) {
         answer.then_change = SecondChange{std::move(cure->change), std::move(cure->plan)};
       }
     }
     return answer;
+  }
+
+  // Of the memory that is short.
+  [[nodiscard]] Bytes held(const MemoryPrediction& memory) const {
+    return short_of_ == ShortOf::host ? memory.host_bytes + memory.host_staging_bytes
+                                      : memory.device_bytes;
   }
 
   [[nodiscard]] bool ends_state_failure(const Answer& answer) const {
@@ -109,9 +124,11 @@ class Search {
       if (!answer || answer->saves_bytes <= Bytes(0)) return false;
       const int progress = search_.progress(*answer);
       const bool within_node = changed.devices() <= search_.node();
-      const bool better = progress > progress_ || (progress == 0 && progress_ == 0 && within_node &&
-                                                   answer->saves_bytes > best_->saves_bytes);
-      if (!best_ || better) {
+      const bool better =
+          !best_ || progress > progress_ ||
+          (progress == 0 && progress_ == 0 && within_node &&
+           answer->saves_bytes > best_->saves_bytes);
+      if (better) {
         best_ = std::move(answer);
         progress_ = progress;
       }
@@ -221,6 +238,21 @@ class Search {
     kind.keep();
   }
 
+  // Only where the device has room for what comes back.
+  void offload_less() {
+    Kind kind(*this);
+    for (const Offload offload :
+         {Offload::optimizer_gradients, Offload::optimizer, Offload::none}) {
+      if (static_cast<int>(offload) >= static_cast<int>(plan_.offload)) continue;
+      Plan changed = plan_;
+      changed.offload = offload;
+      const std::string what{plan::kOffloadNames[static_cast<std::size_t>(offload)]};
+      if (!kind.offer("offload " + what + " instead of more", changed)) continue;
+      kind.keep();
+      return;
+    }
+  }
+
   void smaller_optimizer_state() {
     if (plan_.optimizer != Optimizer::adamw) return;
     Kind kind(*this);
@@ -291,6 +323,7 @@ class Search {
   const plan::Profile& profile_;
   const MemoryPrediction& memory_;
   const Capacity& capacity_;
+  ShortOf short_of_;
   std::vector<Answer> answers_;
 };
 
@@ -298,8 +331,8 @@ class Search {
 
 std::vector<Answer> find_answers(const model::ModelConfig& config, const Plan& plan,
                                  const plan::Profile& profile, const MemoryPrediction& memory,
-                                 const Capacity& capacity, VerdictClass failure) {
-  Search search(config, plan, profile, memory, capacity);
+                                 const Capacity& capacity, VerdictClass failure, ShortOf short_of) {
+  Search search(config, plan, profile, memory, capacity, short_of);
   return failure == VerdictClass::state_does_not_fit ? search.state() : search.activations();
 }
 

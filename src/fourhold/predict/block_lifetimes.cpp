@@ -84,7 +84,9 @@ BlockLifetimes block_lifetimes(const plan::ProgramBlock& block) {
       forward[i].first = 0;
     }
   }
-  if (Span* incoming = owner_span(block, backward, block.output_gradient); incoming != nullptr) {
+  // A block without a backward (frozen, at the end of the chain) takes no gradient.
+  if (Span* incoming = owner_span(block, backward, block.output_gradient);
+      incoming != nullptr && !block.backward.empty()) {
     incoming->first = 0;
     incoming->last = std::max(incoming->last, 0);
   }

@@ -4,11 +4,14 @@
 #include <cmath>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "fourhold/base/checked.h"
 #include "fourhold/base/error.h"
 #include "fourhold/ledger/placement.h"
 #include "fourhold/plan/validate.h"
 #include "fourhold/predict/expanded_ledger.h"
+#include "fourhold/predict/placed_length.h"
 #include "fourhold/predict/stage_model.h"
 #include "fourhold/predict/start_peak.h"
 
@@ -39,9 +42,26 @@ Bytes staging_bytes(const StageModel& stage) {
   return bytes;
 }
 
+// GPipe keeps every micro-batch's tensors, and an arena is placed for all of them.
+void refuse_long_placement(const plan::Plan& plan) {
+  const std::int64_t layers =
+      *std::max_element(plan.layers_per_stage.begin(), plan.layers_per_stage.end());
+  const std::int64_t most = most_placed_micro_batches(plan.schedule, layers);
+  if (plan.grad_accum <= most) return;
+  plan::refuse(plan, "grad_accum",
+               fmt::format("{} micro-batches are all in flight under gpipe: with {} layers per "
+                           "stage the arena of profile {} is placed for at most {}",
+                           plan.grad_accum, layers, plan.profile, most),
+               most > 0 ? fmt::format("use grad_accum of at most {}, schedule 1f1b, or profile "
+                                      "standard",
+                                      most)
+                        : std::string("use schedule 1f1b, or profile standard"));
+}
+
 // Size of the arena of the stage that allocates most: what the engine reserves.
 Bytes placed_bytes(const model::ModelConfig& config, const plan::Plan& plan,
                    const plan::Profile& profile, std::int64_t stage) {
+  refuse_long_placement(plan);
   const ledger::Ledger ledger = expanded_ledger(config, arena_plan(plan), profile, stage);
   return ledger::place(ledger.entries).reserved_bytes;
 }

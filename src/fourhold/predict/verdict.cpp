@@ -11,11 +11,6 @@
 namespace fourhold::predict {
 namespace {
 
-bool host_fits(const MemoryPrediction& memory, const Capacity& capacity) {
-  return !capacity.host_bytes ||
-         memory.host_bytes + memory.host_staging_bytes <= *capacity.host_bytes;
-}
-
 // The stage that holds most whatever the batch is.
 const StageMemory& fullest_stage(const MemoryPrediction& memory) {
   return *std::max_element(
@@ -28,15 +23,18 @@ Bytes fixed_on_device(const MemoryPrediction& memory) {
   return Bytes(fullest_stage(memory).fixed_bytes) + (memory.device_bytes - memory.reserved_bytes);
 }
 
-std::string state_sentence(const plan::Plan& plan, const MemoryPrediction& memory, Bytes usable) {
+std::string state_sentence(const plan::Plan& plan, const MemoryPrediction& memory,
+                           const Capacity& capacity) {
+  const Bytes usable = budget_of(capacity);
   const Bytes state = Bytes(fullest_stage(memory).state_bytes);
+  const std::string of = fmt::format("{:.2f} GiB{}", usable.gib(), headroom_text(capacity));
   const std::string sizes =
       state > usable
-          ? fmt::format("the state alone takes {:.2f} GiB of {:.2f} GiB", state.gib(), usable.gib())
+          ? fmt::format("the state alone takes {:.2f} GiB of {}", state.gib(), of)
           : fmt::format(
                 "the state takes {:.2f} GiB and the buffers that every batch needs {:.2f} "
-                "GiB of {:.2f} GiB",
-                state.gib(), (fixed_on_device(memory) - state).gib(), usable.gib());
+                "GiB of {}",
+                state.gib(), (fixed_on_device(memory) - state).gib(), of);
   if (plan.dp * plan.cp == 1) {
     return sizes +
            ": a smaller batch does not help, and more replicas do not help either, each "
@@ -62,6 +60,28 @@ Bytes budget_of(const Capacity& capacity) {
       std::floor(static_cast<double>(capacity.usable_bytes.count()) * share)));
 }
 
+std::string headroom_text(const Capacity& capacity) {
+  return capacity.headroom > 0 ? fmt::format(" ({:g}% headroom)", capacity.headroom * 100) : "";
+}
+
+Shortfall shortfall_of(const MemoryPrediction& memory, const Capacity& capacity) {
+  Shortfall lack;
+  const Bytes budget = budget_of(capacity);
+  if (memory.device_bytes > budget) lack.device = memory.device_bytes - budget;
+  const Bytes host = memory.host_bytes + memory.host_staging_bytes;
+  if (capacity.host_bytes && host > *capacity.host_bytes) lack.host = host - *capacity.host_bytes;
+  return lack;
+}
+
+double share_of(const Shortfall& shortfall, const Capacity& capacity) {
+  const auto share = [](Bytes lack, Bytes of) {
+    return static_cast<double>(lack.count()) /
+           static_cast<double>(std::max<std::int64_t>(1, of.count()));
+  };
+  return std::max(share(shortfall.device, budget_of(capacity)),
+                  share(shortfall.host, capacity.host_bytes.value_or(Bytes(0))));
+}
+
 std::string_view to_string(VerdictClass verdict) {
   constexpr std::array<std::string_view, 4> texts{
       "fits", "state_does_not_fit", "activations_do_not_fit", "fits_but_takes_too_long"};
@@ -70,7 +90,7 @@ std::string_view to_string(VerdictClass verdict) {
 
 VerdictClass classify(const MemoryPrediction& memory, const Capacity& capacity) {
   const Bytes budget = budget_of(capacity);
-  if (!host_fits(memory, capacity)) return VerdictClass::state_does_not_fit;
+  if (shortfall_of(memory, capacity).host > Bytes(0)) return VerdictClass::state_does_not_fit;
   if (memory.device_bytes <= budget) return VerdictClass::fits;
   return fixed_on_device(memory) > budget ? VerdictClass::state_does_not_fit
                                           : VerdictClass::activations_do_not_fit;
@@ -83,33 +103,44 @@ Verdict decide(const model::ModelConfig& config, const plan::Plan& plan,
   verdict.verdict = classify(memory, capacity);
   const Bytes usable = budget_of(capacity);
   const Bytes fixed = fixed_on_device(memory);
-  if (memory.device_bytes > usable) verdict.missing_bytes = memory.device_bytes - usable;
+  verdict.shortfall = shortfall_of(memory, capacity);
+  verdict.missing_bytes = verdict.shortfall.device;
   switch (verdict.verdict) {
     case VerdictClass::state_does_not_fit:
       if (fixed <= usable) {
-        const Bytes need = memory.host_bytes + memory.host_staging_bytes;
         verdict.reason = "host_memory";
-        verdict.missing_bytes = need - *capacity.host_bytes;
+        verdict.missing_bytes = verdict.shortfall.host;
         verdict.explanation = fmt::format(
             "the state moved to host memory takes {:.1f} GB and its pinned buffers {:.1f} GB, a "
             "device's share of host memory is {:.1f} GB; on NVMe it needs {:.1f} GB there and the "
             "pinned buffers stay in host memory",
             memory.host_bytes.gb(), memory.host_staging_bytes.gb(), capacity.host_bytes->gb(),
             memory.host_bytes.gb());
+        if (verdict.shortfall.device > Bytes(0)) {
+          verdict.explanation +=
+              fmt::format("; the device lacks {:.2f} GiB as well", verdict.shortfall.device.gib());
+        }
       } else {
-        verdict.explanation = state_sentence(plan, memory, usable);
+        verdict.explanation = state_sentence(plan, memory, capacity);
+        if (verdict.shortfall.host > Bytes(0)) {
+          verdict.explanation += fmt::format(
+              "; a device's share of host memory lacks {:.2f} GiB "
+              "as well",
+              verdict.shortfall.host.gib());
+        }
       }
       break;
     case VerdictClass::activations_do_not_fit:
       verdict.explanation = fmt::format(
           "the state fits, but with the activations of micro-batch {} x {} tokens {:.2f} GiB are "
-          "needed of {:.2f} GiB: a smaller micro-batch first, then recomputation",
-          plan.micro_batch, plan.seq, memory.device_bytes.gib(), usable.gib());
+          "needed of {:.2f} GiB{}: a smaller micro-batch first, then recomputation",
+          plan.micro_batch, plan.seq, memory.device_bytes.gib(), usable.gib(),
+          headroom_text(capacity));
       break;
     case VerdictClass::fits:
     case VerdictClass::fits_but_takes_too_long:
-      verdict.explanation =
-          fmt::format("{:.2f} GiB of {:.2f} GiB", memory.device_bytes.gib(), usable.gib());
+      verdict.explanation = fmt::format("{:.2f} GiB of {:.2f} GiB{}", memory.device_bytes.gib(),
+                                        usable.gib(), headroom_text(capacity));
       break;
   }
   // Within the device, but not with what the user wants kept free.
@@ -126,7 +157,8 @@ Verdict decide(const model::ModelConfig& config, const plan::Plan& plan,
     }
     return verdict;
   }
-  verdict.answers = find_answers(config, plan, profile, memory, capacity, verdict.verdict);
+  verdict.answers = find_answers(config, plan, profile, memory, capacity, verdict.verdict,
+                                 verdict.reason == "host_memory" ? ShortOf::host : ShortOf::device);
   return verdict;
 }
 

@@ -31,6 +31,20 @@ struct Capacity {
 
 // What of usable_bytes a plan may fill.
 [[nodiscard]] Bytes budget_of(const Capacity& capacity);
+// "" without headroom, else " (10% headroom)": stands behind every budget that is printed.
+[[nodiscard]] std::string headroom_text(const Capacity& capacity);
+
+// What a plan lacks of each memory, per device; 0: it fits there.
+struct Shortfall {
+  Bytes device;
+  Bytes host;  // 0 too where the host is not checked
+
+  [[nodiscard]] bool none() const { return device == Bytes(0) && host == Bytes(0); }
+};
+[[nodiscard]] Shortfall shortfall_of(const MemoryPrediction& memory, const Capacity& capacity);
+// The scarcer memory's lack as a share of what may be used there: bytes of a device and of a host
+// are not alike, shares are.
+[[nodiscard]] double share_of(const Shortfall& shortfall, const Capacity& capacity);
 
 // A change that does the rest, and the plan with both.
 struct SecondChange {
@@ -38,7 +52,8 @@ struct SecondChange {
   plan::Plan plan;
 };
 
-// One change to the plan, with what it saves on the worst device and where it leads.
+// One change to the plan, with what it saves on the worst device of the memory that is short, and
+// where it leads.
 struct Answer {
   std::string change;  // "ZeRO-3 on 8 devices", "micro-batch 2 x 4 accumulation steps"
   plan::Plan plan;     // the plan with this change
@@ -52,7 +67,9 @@ struct Verdict {
   VerdictClass verdict = VerdictClass::fits;
   std::string reason;           // "", "host_memory", "headroom", "startup"
   std::string explanation;      // one sentence for people
-  Bytes missing_bytes;          // beyond capacity; 0 when it fits
+  Bytes missing_bytes;          // of the memory the verdict is about: the host's where the reason
+                                // is host_memory, else the device's; 0 when it fits
+  Shortfall shortfall;          // of both
   std::vector<Answer> answers;  // cheapest first; empty when it fits
 };
 

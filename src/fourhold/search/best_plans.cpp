@@ -12,10 +12,12 @@ bool BestPlans::before(const Entry& a, const Entry& b) {
 bool BestPlans::excludes(double bound_seconds) const {
   // A bound and a replay sum the same numbers in another order: equal up to rounding is not less.
   constexpr double kRounding = 1e-9;
-  return entries_.size() == most_ && bound_seconds * (1 - kRounding) > entries_.back().seconds;
+  const double least = bound_seconds * (1 - kRounding);
+  return least > most_seconds_ || (entries_.size() == most_ && least > entries_.back().seconds);
 }
 
 bool BestPlans::would_take(double seconds, const Candidate& candidate) const {
+  if (seconds > most_seconds_) return false;
   return entries_.size() < most_ || before({seconds, candidate}, entries_.back());
 }
 

@@ -17,7 +17,8 @@ struct FoundPlan {
 // Ordered by replayed seconds, then by tuple order.
 class BestPlans {
  public:
-  explicit BestPlans(std::size_t most) : most_(most) {}
+  // At most that many plans, of at most that many seconds.
+  BestPlans(std::size_t most, double most_seconds) : most_(most), most_seconds_(most_seconds) {}
 
   // No plan of at least that many seconds can still enter: not even on a tie of tuple order, which
   // needs equal seconds.
@@ -35,6 +36,7 @@ class BestPlans {
   static bool before(const Entry& a, const Entry& b);
 
   std::size_t most_;
+  double most_seconds_;
   std::vector<Entry> entries_;
 };
 

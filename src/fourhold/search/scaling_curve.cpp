@@ -1,6 +1,7 @@
 #include "fourhold/search/scaling_curve.h"
 
 #include <cmath>
+#include <utility>
 
 #include "fourhold/plan/legal_values.h"
 #include "fourhold/predict/scaling.h"
@@ -11,16 +12,13 @@ namespace {
 // The search at `devices` with the splits of `split`.
 SearchRequest narrowed(const SearchRequest& request, const plan::Plan& split,
                        std::int64_t devices) {
-  SearchRequest narrow = request;
+  SearchRequest narrow = with_devices(request, devices);
   plan::PlanRequest& given = narrow.space.plan;
-  given.count = devices;
-  given.dp.reset();
   given.tp = split.tp;
   given.pp = split.pp;
   given.vpp = split.vpp;
   given.cp = split.cp;
   given.ep = split.ep;
-  narrow.cluster.count = devices;
   narrow.best = 1;
   return narrow;
 }
@@ -32,18 +30,25 @@ ScalingPoint point_at(const SearchRequest& request, const plan::Plan& split,
   if (devices % (split.tp * split.pp * split.cp) != 0) return point;
   SearchResult result = find_plans(narrowed(request, split, devices));
   if (result.plans.empty()) return point;
-  const double seconds = result.plans.front().step_seconds;
-  const auto tokens = static_cast<double>(*request.space.plan.global_batch) *
-                      static_cast<double>(*request.space.plan.seq);
-  const predict::Speedup speedup = predict::speedup_of(single_device_seconds, seconds, devices);
-  point.plan = std::move(result.plans.front());
-  point.tokens_per_second = tokens / seconds;
-  point.speedup = speedup.speedup;
-  point.speedup_kept = speedup.speedup_kept;
-  return point;
+  return scaling_point(request, std::move(result.plans.front()), single_device_seconds, devices);
 }
 
 }  // namespace
+
+ScalingPoint scaling_point(const SearchRequest& request, FoundPlan plan,
+                           double single_device_seconds, std::int64_t devices) {
+  const auto tokens = static_cast<double>(*request.space.plan.global_batch) *
+                      static_cast<double>(*request.space.plan.seq);
+  const predict::Speedup speedup =
+      predict::speedup_of(single_device_seconds, plan.step_seconds, devices);
+  ScalingPoint point;
+  point.devices = devices;
+  point.tokens_per_second = tokens / plan.step_seconds;
+  point.speedup = speedup.speedup;
+  point.speedup_kept = speedup.speedup_kept;
+  point.plan = std::move(plan);
+  return point;
+}
 
 std::vector<std::int64_t> doubling_counts(std::int64_t most) {
   std::vector<std::int64_t> counts;

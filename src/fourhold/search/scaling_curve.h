@@ -19,6 +19,10 @@ struct ScalingPoint {
   double speedup_kept = 0;  // speedup / devices, never above 1
 };
 
+// The point of a plan that was found on `devices` of them.
+[[nodiscard]] ScalingPoint scaling_point(const SearchRequest& request, FoundPlan plan,
+                                         double single_device_seconds, std::int64_t devices);
+
 // Device counts 1, 2, 4 ... below `most`, and `most` itself.
 [[nodiscard]] std::vector<std::int64_t> doubling_counts(std::int64_t most);
 
@@ -28,9 +32,10 @@ struct ScalingPoint {
                                                       double single_device_seconds,
                                                       const std::vector<std::int64_t>& counts);
 
-// The fewest devices, as a multiple of the split's tp x pp x cp that divides the global batch, on
-// which `tokens` take at most `days`; absent where no count up to the batch does. A step's time
-// does not fall evenly with devices, so every count is tried from the fewest that could do on.
+// The fewest devices for a split that is given, as a multiple of the split's tp x pp x cp that
+// divides the global batch, on which `tokens` take at most `days`; absent where no count up to the
+// batch does. A step's time does not fall evenly with devices, so every count is tried from the
+// fewest that could do on.
 [[nodiscard]] std::optional<ScalingPoint> devices_for_deadline(const SearchRequest& request,
                                                                const plan::Plan& split,
                                                                double single_device_seconds,

@@ -2,14 +2,17 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <memory>
 #include <utility>
 
+#include "fourhold/base/checked.h"
 #include "fourhold/plan/legal_values.h"
 #include "fourhold/plan/schedule.h"
 #include "fourhold/predict/memory.h"
+#include "fourhold/predict/placed_length.h"
 #include "fourhold/predict/time.h"
 #include "fourhold/search/best_plans.h"
 #include "fourhold/search/rejections.h"
@@ -40,7 +43,7 @@ class Search {
                  Lowering(*request.space.config, *request.space.profile, clock()),
                  Shapes(*request.space.config, *request.space.profile)},
         limits_(request.capacity, *request.space.profile),
-        best_(request.best) {}
+        best_(request.best, request.most_seconds) {}
 
   SearchResult run() {
     const auto start = std::chrono::steady_clock::now();
@@ -110,7 +113,7 @@ class Search {
           const std::int64_t rounds = *request_.space.plan.global_batch / outer.dp / micro_batch;
           const bool too_long = outer.pp > 1 && plan::saturating_product({outer.pp, vpp, rounds}) >
                                                     plan::kMostPipelineForwards;
-          if (too_long || (vpp > 1 && rounds % outer.pp != 0)) {
+          if (too_long || cannot_be_placed(outer, rounds) || (vpp > 1 && rounds % outer.pp != 0)) {
             rejections_.add_illegal(
                 Illegal::rounds, recomputes * static_cast<std::int64_t>(scorer.storages().size()));
             continue;
@@ -123,8 +126,18 @@ class Search {
     }
   }
 
+  // Where an arena decides, more micro-batches in flight than are placed.
+  [[nodiscard]] bool cannot_be_placed(const OuterTuple& outer, std::int64_t rounds) const {
+    if (problem_.profile.reservation != plan::Reservation::placement) return false;
+    const plan::PlanRequest& given = request_.space.plan;
+    const std::int64_t layers = ceil_divide(problem_.config.layer_count(), outer.pp);
+    return rounds > predict::most_placed_micro_batches(
+                        given.schedule.value_or(plan::ScheduleKind::one_f_one_b), layers);
+  }
+
   void score_group(SplitScorer& scorer, const Group& group) {
     scorer.select(group);
+    if (std::isfinite(request_.most_seconds) && best_.excludes(scorer.group_bound())) return;
     FittingGroup fitting{.split = splits_.size() - 1, .group = group};
     for (std::size_t i = 0; i < scorer.storages().size(); ++i) {
       const PlanBytes bytes = scorer.bytes(i);
@@ -169,7 +182,12 @@ class Search {
     }
     std::sort(groups_.begin(), groups_.end(),
               [](const FittingGroup& a, const FittingGroup& b) { return a.bound < b.bound; });
+    std::int64_t done = 0;
     for (const FittingGroup& group : groups_) {
+      if (request_.progress && !best_.excludes(group.bound)) {
+        request_.progress(done, static_cast<std::int64_t>(groups_.size()));
+      }
+      ++done;
       for (std::size_t i = 0; group.fits >> i != 0; ++i) {
         if ((group.fits >> i & 1U) == 0) continue;
         if (best_.excludes(group.bound)) {
@@ -253,6 +271,15 @@ class Search {
 };
 
 }  // namespace
+
+SearchRequest with_devices(const SearchRequest& request, std::int64_t devices) {
+  SearchRequest changed = request;
+  changed.space.plan.count = devices;
+  changed.space.plan.dp.reset();
+  changed.cluster.count = devices;
+  if (request.capacity_at) changed.capacity = request.capacity_at(devices);
+  return changed;
+}
 
 SearchResult find_plans(const SearchRequest& request) { return Search(request).run(); }
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,11 +24,21 @@ struct SearchRequest {
   SpaceRequest space;
   hardware::Cluster cluster;
   predict::Capacity capacity;
+  // The capacity at another device count: a node's memory is shared by its devices in use. Empty:
+  // the same.
+  std::function<predict::Capacity(std::int64_t devices)> capacity_at = {};
   Bounds bounds = Bounds::on;
   std::size_t best = 10;  // plans asked for
-  // Called before each split is scored: how many are done, of how many.
+  // Only plans of at most this step are asked for: groups that a bound excludes are not weighed, so
+  // that `rejected` and the counts leave them out.
+  double most_seconds = std::numeric_limits<double>::infinity();
+  // Called before each split is scored, then before each group that is replayed: how many are done,
+  // of how many.
   std::function<void(std::int64_t done, std::int64_t all)> progress = {};
 };
+
+// The same request over another number of devices, which dp then follows.
+[[nodiscard]] SearchRequest with_devices(const SearchRequest& request, std::int64_t devices);
 
 struct NearestMiss {
   plan::Plan plan;

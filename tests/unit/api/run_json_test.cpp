@@ -36,7 +36,8 @@ TEST(RunJson, UsableBytesAreNullWithoutADevice) {
   predict::MemoryPrediction memory;
   memory.stages.resize(1);
   EXPECT_TRUE(memory_json(memory, std::nullopt).find("usable_bytes")->is_null());
-  EXPECT_EQ(memory_json(memory, Bytes(5)).find("usable_bytes")->integer(), 5);
+  const predict::Capacity capacity{.usable_bytes = Bytes(5)};
+  EXPECT_EQ(memory_json(memory, capacity).find("usable_bytes")->integer(), 5);
 }
 
 }  // namespace

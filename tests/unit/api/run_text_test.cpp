@@ -12,8 +12,9 @@ using predict::Verdict;
 using predict::VerdictClass;
 
 constexpr std::int64_t kGiB = std::int64_t{1} << 30;
-const Sizes kSizes{
-    .state = Bytes(120 * kGiB), .needed = Bytes(130 * kGiB), .usable = Bytes(24 * kGiB)};
+const Sizes kSizes{.state = Bytes(120 * kGiB),
+                   .needed = Bytes(130 * kGiB),
+                   .capacity = {.usable_bytes = Bytes(24 * kGiB)}};
 
 Verdict of(VerdictClass verdict, std::string reason = {}) {
   Verdict out;
@@ -44,8 +45,9 @@ TEST(RunText, TheVerdictNamesWhatIsTooBig) {
 }
 
 TEST(RunText, WhereBuffersTipTheScaleTheStateIsNotBlamedAlone) {
-  const Sizes sizes{
-      .state = Bytes(20 * kGiB), .needed = Bytes(25 * kGiB), .usable = Bytes(24 * kGiB)};
+  const Sizes sizes{.state = Bytes(20 * kGiB),
+                    .needed = Bytes(25 * kGiB),
+                    .capacity = {.usable_bytes = Bytes(24 * kGiB)}};
   EXPECT_EQ(verdict_wording(of(VerdictClass::state_does_not_fit), sizes).full,
             "does not fit: needs 25.00 GiB, usable 24.00 GiB");
 }

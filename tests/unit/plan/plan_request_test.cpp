@@ -218,7 +218,7 @@ Fault flag_refusal(const std::string& name, const std::string& text) {
 TEST(SetField, AFaultIsNamedByItsFlag) {
   EXPECT_EQ(flag_refusal("tp", "0").where, "--tp");
   EXPECT_EQ(flag_refusal("tp", "two").where, "--tp");
-  EXPECT_EQ(flag_refusal("sp", "maybe").what, "'maybe' is neither true nor false");
+  EXPECT_EQ(flag_refusal("sp", "maybe").what, "'maybe' is neither on nor off");
   EXPECT_EQ(flag_refusal("zero", "4").what, "is 4; it must be from 0 to 3");
   EXPECT_EQ(flag_refusal("precision", "bf61").where, "--precision");
   EXPECT_EQ(flag_refusal("layers_per_stage", "4,,4").where, "--layers_per_stage");

@@ -309,7 +309,7 @@ TEST(Validate, NumbersOutsideTheirRangeAreRefused) {
 TEST(Validate, MoreDevicesThanThereCanBeAreRefused) {
   const Fault fault = refusal([](Plan& plan) { plan.dp = plan.cp = plan.tp = 1 << 20; });
   EXPECT_EQ(fault.where, "dp");
-  EXPECT_TRUE(contains(fault.what, "1152921504606846976 devices are more than 16777216"));
+  EXPECT_TRUE(contains(fault.what, "1152921504606846976 devices are more than 1048576"));
 }
 
 TEST(Validate, FullRecomputationOfMoreLayersThanARankHasIsRefused) {
@@ -375,7 +375,7 @@ TEST(Validate, APipelineHasFewEnoughForwardsToReplay) {
 }
 
 TEST(Validate, StagesAndChunksHaveLimitsOfTheirOwn) {
-  EXPECT_EQ(refusal([](Plan& plan) { plan.vpp = 1000; }).what, "is 1000; it must be from 1 to 256");
+  EXPECT_EQ(refusal([](Plan& plan) { plan.vpp = 1000; }).what, "is 1000; it must be from 1 to 64");
   EXPECT_EQ(refusal([](Plan& plan) { plan.pp = 4096; }).what, "is 4096; it must be from 1 to 2048");
 }
 

@@ -113,6 +113,26 @@ TEST(Verdict, names_the_second_change_that_does_the_rest) {
             predict::VerdictClass::fits);
 }
 
+TEST(Shortfall, is_compared_by_the_share_of_each_memory) {
+  predict::MemoryPrediction memory;
+  memory.device_bytes = Bytes(110);
+  memory.host_bytes = Bytes(25);
+  memory.host_staging_bytes = Bytes(5);
+  predict::Capacity capacity;
+  capacity.usable_bytes = Bytes(100);
+  capacity.host_bytes = Bytes(20);
+  const predict::Shortfall both = predict::shortfall_of(memory, capacity);
+  EXPECT_EQ(both.device, Bytes(10));  // a tenth of the device
+  EXPECT_EQ(both.host, Bytes(10));    // half of the host
+  EXPECT_DOUBLE_EQ(predict::share_of(both, capacity), 0.5);
+  capacity.headroom = 0.5;  // 60 of 50
+  EXPECT_DOUBLE_EQ(predict::share_of(predict::shortfall_of(memory, capacity), capacity), 1.2);
+  capacity.host_bytes.reset();
+  EXPECT_EQ(predict::shortfall_of(memory, capacity).host, Bytes(0));  // not checked
+  capacity.usable_bytes = Bytes(220);
+  EXPECT_TRUE(predict::shortfall_of(memory, capacity).none());
+}
+
 TEST(Verdict, counts_host_memory_where_state_is_offloaded) {
   const model::ModelConfig config = model::load_model("llama-2-7b");
   plan::Plan plan = one_device(config, 1, 512);

@@ -1,0 +1,108 @@
+#include "fourhold/api/plan_file_use.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "fourhold/api/plan_file.h"
+#include "fourhold/base/quantity.h"
+#include "fourhold/plan/plan_fields.h"
+
+namespace fourhold::api {
+namespace {
+
+std::string value_text(Bytes bytes) { return format_bytes(bytes); }
+std::string value_text(double number) { return fmt::format("{:g}", number); }
+std::string value_text(std::int64_t count) { return format_count(count); }
+
+// Copies what a file says and a flag does not, and remembers it for the notes.
+class Taker {
+ public:
+  template <class Value>
+  void take(const char* flag, std::optional<Value>& field, const std::optional<Value>& filed) {
+    if (field || !filed) return;
+    field = filed;
+    add(taken_, flag, *filed);
+  }
+  template <class Value>
+  void leave(const char* flag, const std::optional<Value>& field,
+             const std::optional<Value>& filed) {
+    if (!field && filed) add(left_, flag, *filed);
+  }
+
+  [[nodiscard]] const std::string& taken() const { return taken_; }
+  [[nodiscard]] const std::string& left() const { return left_; }
+
+ private:
+  template <class Value>
+  static void add(std::string& list, const char* flag, const Value& value) {
+    list += fmt::format("{}{} {}", list.empty() ? "" : ", ", flag, value_text(value));
+  }
+
+  std::string taken_;
+  std::string left_;
+};
+
+void merge(const PlanFile& file, const std::string& path, RunRequest& request, TimeRequest* time) {
+  TargetRequest& target = request.target;
+  const bool same_device = target.device.empty() || target.device == file.target.device;
+  if (request.model.empty()) request.model = file.model;
+  if (target.device.empty()) target.device = file.target.device;
+  const auto take = [](const plan::FieldInfo& /*info*/, auto& flag, const auto& filed) {
+    if (!flag) flag = filed;
+  };
+  plan::visit_fields(take, request.plan, file.plan);
+  take(plan::kCountField, request.plan.count, file.plan.count);
+
+  Taker taker;
+  const auto of_device = [&](const char* flag, auto& field, const auto& filed) {
+    if (same_device) {
+      taker.take(flag, field, filed);
+    } else {
+      taker.leave(flag, field, filed);
+    }
+  };
+  of_device("--memory", target.memory, file.target.memory);
+  of_device("--host-memory", target.host_memory, file.target.host_memory);
+  taker.take("--headroom", target.headroom, file.target.headroom);
+  if (time != nullptr) {
+    const bool speed_is_given = time->speed_is_given();
+    taker.take("--tokens", time->tokens, file.time.tokens);
+    taker.take("--deadline", time->deadline, file.time.deadline);
+    of_device("--price", time->price, file.time.price);
+    if (!speed_is_given) {
+      of_device("--mfu", time->mfu, file.time.mfu);
+      of_device("--tokens-per-second", time->tokens_per_second, file.time.tokens_per_second);
+    }
+  }
+  if (!taker.taken().empty()) {
+    request.notes.push_back(
+        fmt::format("{} says {}: give the flag for another value", path, taker.taken()));
+  }
+  if (!taker.left().empty()) {
+    request.notes.push_back(fmt::format("{} says {} of another device: not taken for {}", path,
+                                        taker.left(), target.device));
+  }
+}
+
+void read_and_merge(RunRequest& request, TimeRequest* time) {
+  if (!request.plan_file.empty()) {
+    if (!request.model.empty()) static_cast<void>(is_plan_file(request.model));
+    const std::string path = std::exchange(request.plan_file, {});
+    merge(read_plan_file(path, PlanFileKind::any), path, request, time);
+  } else if (is_plan_file(request.model)) {
+    const std::string path = std::exchange(request.model, {});
+    merge(read_plan_file(path, PlanFileKind::names_its_model), path, request, time);
+  }
+}
+
+}  // namespace
+
+void read_plan_file(RunRequest& request, TimeRequest& time) { read_and_merge(request, &time); }
+
+void read_plan_file(RunRequest& request) { read_and_merge(request, nullptr); }
+
+}  // namespace fourhold::api
