@@ -58,6 +58,11 @@ fs::path file_for(const fs::path& folder) {
     return folder / "model.safetensors.index.json";
   }
   if (indexes.size() == 1) return folder / indexes.front();
+  // The name of a whole model; others beside it are something else (an optimizer's state).
+  if (indexes.empty() &&
+      std::find(files.begin(), files.end(), "model.safetensors") != files.end()) {
+    return folder / "model.safetensors";
+  }
   if (indexes.empty() && files.size() == 1) return folder / files.front();
   if (indexes.empty() && files.empty()) {
     throw Error(folder.string(), "holds no safetensors file and no index",
@@ -88,17 +93,18 @@ void refuse_missing_shards(const CheckpointIndex& index, const fs::path& folder,
       fmt::format("fetch the missing files into {}", folder.string()));
 }
 
-void note_files_beside(const CheckpointIndex& index, const fs::path& folder,
-                       Checkpoint& checkpoint) {
+// Notes the folder's safetensors files that are not among those to read (sorted). `lead` begins the
+// sentence.
+void note_files_beside(std::string_view lead, const std::vector<std::string>& read,
+                       const fs::path& folder, Checkpoint& checkpoint) {
   std::vector<std::string> beside;
   for (const std::string& name : files_in(folder, kFileSuffix)) {
-    if (!std::binary_search(index.shards.begin(), index.shards.end(), name)) beside.push_back(name);
+    if (!std::binary_search(read.begin(), read.end(), name)) beside.push_back(name);
   }
   if (beside.empty()) return;
   checkpoint.notes.push_back(fmt::format(
-      "the index does not name {} safetensors file{} beside it, which {} not counted: {}",
-      beside.size(), beside.size() == 1 ? "" : "s", beside.size() == 1 ? "is" : "are",
-      joined(beside, 10)));
+      "{} {} safetensors file{} beside it, which {} not counted: {}", lead, beside.size(),
+      beside.size() == 1 ? "" : "s", beside.size() == 1 ? "is" : "are", joined(beside, 10)));
 }
 
 // Names the index gives to one shard, sorted.
@@ -122,13 +128,14 @@ Checkpoint read_sharded(const fs::path& path) {
   checkpoint.files = index.shards;
   checkpoint.stated_bytes = index.total_bytes;
   checkpoint.stated_parameters = index.total_parameters;
-  note_files_beside(index, folder, checkpoint);
+  note_files_beside("the index does not name", index.shards, folder, checkpoint);
 
   const std::vector<std::vector<std::string_view>> wanted = names_by_shard(index);
   std::vector<std::string> absent;
   std::vector<std::string> unnamed;
   for (std::size_t i = 0; i < index.shards.size(); ++i) {
     CheckpointHeader header = read_checkpoint_header((folder / index.shards[i]).string());
+    checkpoint.data_begins.push_back(header.data_begin);
     std::vector<std::string_view> held;
     for (const StoredTensor& tensor : header.tensors) held.push_back(tensor.name);
     std::sort(held.begin(), held.end());
@@ -140,6 +147,7 @@ Checkpoint read_sharded(const fs::path& path) {
       const std::string_view name = tensor.name;
       if (std::binary_search(wanted[i].begin(), wanted[i].end(), name)) {
         checkpoint.tensors.push_back(std::move(tensor));
+        checkpoint.tensor_files.push_back(static_cast<std::int32_t>(i));
       } else {
         unnamed.push_back(tensor.name);
       }
@@ -165,7 +173,10 @@ Checkpoint read_single(const fs::path& path) {
   Checkpoint checkpoint;
   checkpoint.path = path.string();
   checkpoint.files.push_back(path.filename().string());
-  checkpoint.tensors = read_checkpoint_header(checkpoint.path).tensors;
+  CheckpointHeader header = read_checkpoint_header(checkpoint.path);
+  checkpoint.tensors = std::move(header.tensors);
+  checkpoint.tensor_files.assign(checkpoint.tensors.size(), 0);
+  checkpoint.data_begins.push_back(header.data_begin);
   if (checkpoint.files.front().find("-of-") != std::string::npos) {
     checkpoint.notes.push_back(
         fmt::format("{} looks like one shard of several: only this file is counted; name the index "
@@ -187,8 +198,12 @@ bool is_checkpoint_path(const std::string& path) {
 
 Checkpoint read_checkpoint(const std::string& path) {
   std::error_code fault;
-  const fs::path file = fs::is_directory(path, fault) ? file_for(path) : fs::path(path);
-  return file.string().ends_with(".json") ? read_sharded(file) : read_single(file);
+  const bool folder = fs::is_directory(path, fault);
+  const fs::path file = folder ? file_for(path) : fs::path(path);
+  if (file.string().ends_with(".json")) return read_sharded(file);
+  Checkpoint checkpoint = read_single(file);
+  if (folder) note_files_beside("the model is one file, with", checkpoint.files, path, checkpoint);
+  return checkpoint;
 }
 
 }  // namespace fourhold::model

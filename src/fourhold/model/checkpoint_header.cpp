@@ -175,7 +175,8 @@ CheckpointHeader parse_checkpoint_header(std::string_view start, std::int64_t fi
     return a.tensor.begin != b.tensor.begin ? a.tensor.begin < b.tensor.begin
                                             : a.tensor.end < b.tensor.end;
   });
-  header.data_bytes = file_bytes - kPrefixBytes - length;
+  header.data_begin = kPrefixBytes + length;
+  header.data_bytes = file_bytes - header.data_begin;
   check_layout(scanner, entries, header.data_bytes);
   header.tensors.reserve(entries.size());
   for (HeaderEntry& entry : entries) header.tensors.push_back(std::move(entry.tensor));

@@ -33,6 +33,7 @@ struct StoredTensor {
 struct CheckpointHeader {
   std::vector<StoredTensor> tensors;  // in the order of their data
   std::vector<std::pair<std::string, std::string>> metadata;
+  std::int64_t data_begin = 0;  // where the data area starts in the file
   std::int64_t data_bytes = 0;
 };
 

@@ -58,19 +58,21 @@ void refuse_foreign_text(const std::string& text, const std::string& path) {
   }
 }
 
-ModelConfig read_config_file(const fs::path& path) {
-  const std::string text = read_text_file(path.string(), kMaxConfigBytes);
-  refuse_foreign_text(text, path.string());
-  return read_hf_config(text, path.string());
+ConfigText read_config_file(const fs::path& path) {
+  ConfigText config{read_text_file(path.string(), kMaxConfigBytes), path.string()};
+  refuse_foreign_text(config.text, config.name);
+  return config;
 }
 
 }  // namespace
 
-ModelConfig load_model(const std::string& name_or_path) {
+ConfigText load_config_text(const std::string& name_or_path) {
   if (name_or_path.empty()) {
     throw Error("model", "is empty", "`fourhold models` lists the built-in names");
   }
-  if (const auto text = catalogue_text(name_or_path)) return read_hf_config(*text, name_or_path);
+  if (const auto text = catalogue_text(name_or_path)) {
+    return {std::string(*text), name_or_path};
+  }
 
   const fs::path path(name_or_path);
   if (!is_on_disk(path)) {
@@ -91,6 +93,11 @@ ModelConfig load_model(const std::string& name_or_path) {
                 "same folder to plan with it");
   }
   throw Error(name_or_path, "holds no config.json", "name a folder that holds one, or the file");
+}
+
+ModelConfig load_model(const std::string& name_or_path) {
+  const ConfigText config = load_config_text(name_or_path);
+  return read_hf_config(config.text, config.name);
 }
 
 }  // namespace fourhold::model

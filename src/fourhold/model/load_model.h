@@ -13,4 +13,11 @@ namespace fourhold::model {
 // (they can be counted, not planned with), and whatever read_hf_config refuses.
 [[nodiscard]] ModelConfig load_model(const std::string& name_or_path);
 
+// The config.json that load_model reads, and the name Errors call it by.
+struct ConfigText {
+  std::string text;
+  std::string name;
+};
+[[nodiscard]] ConfigText load_config_text(const std::string& name_or_path);
+
 }  // namespace fourhold::model

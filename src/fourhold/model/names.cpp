@@ -176,6 +176,7 @@ constexpr std::array kSpellings{
     Spelling{TensorName::loss, "loss"},
     Spelling{TensorName::loss_token_count, "loss_token_count"},
     Spelling{TensorName::gradient_norm, "gradient_norm"},
+    Spelling{TensorName::kernel_scratch, "kernel_scratch"},
 };
 
 constexpr bool complete() {

@@ -5,7 +5,11 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace fourhold::model {
 
@@ -189,9 +193,10 @@ enum class TensorName : std::uint8_t {
   loss,
   loss_token_count,
   gradient_norm,
+  kernel_scratch,  // what a kernel of the engine takes beside its operands
 };
 inline constexpr int kParameterNameCount = static_cast<int>(TensorName::head_bias) + 1;
-inline constexpr int kTensorNameCount = static_cast<int>(TensorName::gradient_norm) + 1;
+inline constexpr int kTensorNameCount = static_cast<int>(TensorName::kernel_scratch) + 1;
 
 // The spelling used in keys and tables: the enumerator itself.
 [[nodiscard]] std::string_view to_string(TensorName name);
@@ -199,5 +204,37 @@ inline constexpr int kTensorNameCount = static_cast<int>(TensorName::gradient_no
 [[nodiscard]] constexpr bool is_parameter(TensorName name) {
   return static_cast<int>(name) < kParameterNameCount;
 }
+
+// One parameter of a model.
+struct ParameterId {
+  static constexpr std::int32_t kNoLayer = -1;
+
+  Block block = Block::embedding;
+  std::int32_t layer = kNoLayer;  // 0, 1, 2 ... in Block::layer, else kNoLayer
+  TensorName name = TensorName::token_embedding;
+  friend constexpr bool operator==(const ParameterId&, const ParameterId&) = default;
+};
+// "layer.3.q_weight", "head.final_norm_weight": the spelling of ledger keys.
+[[nodiscard]] std::string to_string(const ParameterId& id);
+
+// How published weight files spell and lay out parameters; model types share a style.
+enum class PublishedStyle : std::uint8_t { gpt2, llama, phi3 };
+
+// The style of a model type ("qwen3"); no value for types whose files are not described here.
+[[nodiscard]] std::optional<PublishedStyle> published_style(std::string_view model_type);
+// The model types that have one, sorted.
+[[nodiscard]] std::vector<std::string_view> published_model_types();
+
+struct PublishedName {
+  TensorName name = TensorName::token_embedding;
+  std::string_view text;    // with '#' for the layer's number
+  bool transposed = false;  // stored [in, out], as GPT-2's Conv1D multiplies; else [out, in]
+};
+
+// The names of a style in the order of TensorName. Parameters of one text are stored as one tensor,
+// the rows of each below those of the one before: GPT-2's c_attn is q, k, v.
+[[nodiscard]] std::span<const PublishedName> published_names(PublishedStyle style);
+// The whole model's name of its trunk, which files saved from the trunk alone leave out.
+[[nodiscard]] std::string_view published_trunk(PublishedStyle style);
 
 }  // namespace fourhold::model

@@ -119,8 +119,8 @@ struct Operation {
   InlineVector<TensorId, 4> outputs;
   InlineVector<std::int16_t, 2> parameters;  // indices into BlockOperations::parameters
   InlineVector<TensorId, 6> saved;           // inputs and outputs its backward reads
-  InlineVector<Transient, 2> forward_transients;
-  InlineVector<Transient, 2> backward_transients;
+  InlineVector<Transient, 3> forward_transients;
+  InlineVector<Transient, 3> backward_transients;
 };
 
 struct BlockOperations {

@@ -50,6 +50,9 @@ TEST(Checkpoint, AnIndexJoinsItsShards) {
   ASSERT_EQ(checkpoint.tensors.size(), 2U);
   EXPECT_EQ(checkpoint.tensors[0].name, "a");
   EXPECT_EQ(checkpoint.stated_bytes, 8);
+  EXPECT_EQ(checkpoint.tensor_files, (std::vector<std::int32_t>{0, 1}));
+  // 8 bytes of length and the header, {"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}.
+  EXPECT_EQ(checkpoint.data_begins, (std::vector<std::int64_t>{62, 62}));
   EXPECT_TRUE(checkpoint.notes.empty());
   EXPECT_EQ(read_checkpoint(folder.path()).tensors.size(), 2U);  // the folder leads to the index
 }
@@ -121,6 +124,19 @@ TEST(Checkpoint, AFolderWithoutACheckpointIsRefused) {
   const TestFolder folder;
   EXPECT_FALSE(is_checkpoint_path(folder.path()));
   EXPECT_EQ(fault_of(folder.path()).what, "holds no safetensors file and no index");
+}
+
+// As in a checkpoint of a run, where the optimizer's state stands beside the model.
+TEST(Checkpoint, ModelSafetensorsIsTheModelAmongSeveralFiles) {
+  const TestFolder folder;
+  (void)folder.write("model.safetensors", one_tensor("a"));
+  (void)folder.write("state-00001-of-00001.safetensors", one_tensor("b"));
+  const Checkpoint checkpoint = read_checkpoint(folder.path());
+  EXPECT_EQ(checkpoint.files, std::vector<std::string>{"model.safetensors"});
+  ASSERT_EQ(checkpoint.notes.size(), 1U);
+  EXPECT_EQ(checkpoint.notes[0],
+            "the model is one file, with 1 safetensors file beside it, which is not counted: "
+            "state-00001-of-00001.safetensors");
 }
 
 TEST(Checkpoint, SeveralFilesWithoutAnIndexAreRefusedByName) {
