@@ -3,18 +3,33 @@
 
 #include "fourhold/base/checked.h"
 #include "fourhold/base/error.h"
+#include "fourhold/plan/engine_scratch.h"
 #include "fourhold/plan/program.h"
 #include "fourhold/plan/validate.h"
 
 namespace fourhold::plan {
 namespace {
 
-// Adds a block and returns its index.
-std::int16_t add(ProgramBlocks& blocks, model::BlockOperations operations,
-                 const ShardingDegrees& degrees, const RecomputePolicy& policy) {
-  blocks.blocks.push_back(lower_block(shard(std::move(operations), degrees), policy));
-  return static_cast<std::int16_t>(blocks.blocks.size() - 1);
-}
+// Makes the blocks of one plan.
+class BlockLowering {
+ public:
+  BlockLowering(const model::ModelConfig& config, const Plan& plan, const Profile& profile)
+      : plan_(plan), profile_(profile), degrees_(degrees_of(plan, config, profile)) {}
+
+  // Adds a block and returns its index.
+  std::int16_t add(model::BlockOperations operations, const RecomputePolicy& policy,
+                   ProgramBlocks& to) const {
+    ShardedBlock block = shard(std::move(operations), degrees_);
+    if (profile_.kernel_scratch == KernelScratch::engine) add_kernel_scratch(block, plan_);
+    to.blocks.push_back(lower_block(std::move(block), policy));
+    return static_cast<std::int16_t>(to.blocks.size() - 1);
+  }
+
+ private:
+  const Plan& plan_;
+  const Profile& profile_;
+  ShardingDegrees degrees_;
+};
 
 }  // namespace
 
@@ -31,25 +46,26 @@ ProgramBlocks lower_all(const model::ModelConfig& config, const Plan& plan,
                         const Profile& profile) {
   const model::BatchSizes sizes{.micro_batch = plan.micro_batch, .seq = plan.seq};
   const model::Switches switches = switches_of(plan, profile);
-  const ShardingDegrees degrees = degrees_of(plan, config, profile);
+  const BlockLowering lowering(config, plan, profile);
   const RecomputePolicy none;
   ProgramBlocks blocks;
   blocks.blocks.reserve(config.kinds.size() + 2);
   blocks.embedding =
-      add(blocks, model::embedding_operations(config, sizes, switches), degrees, none);
+      lowering.add(model::embedding_operations(config, sizes, switches), none, blocks);
   const bool partly = plan.recompute.kind == RecomputeKind::full && plan.recompute.full_layers >= 0;
   for (std::size_t kind = 0; kind < config.kinds.size(); ++kind) {
     model::BlockOperations operations =
         model::layer_operations(config, static_cast<std::int32_t>(kind), sizes, switches);
     if (partly) {
-      blocks.plain_layer_of_kind.push_back(add(blocks, operations, degrees, none));
+      blocks.plain_layer_of_kind.push_back(lowering.add(operations, none, blocks));
     }
-    blocks.layer_of_kind.push_back(add(blocks, std::move(operations), degrees, plan.recompute));
+    blocks.layer_of_kind.push_back(lowering.add(std::move(operations), plan.recompute, blocks));
     if (!partly) blocks.plain_layer_of_kind.push_back(blocks.layer_of_kind.back());
   }
   // A selective policy drops what it names in the head too (its norm); full keeps the head whole.
-  blocks.head = add(blocks, model::head_operations(config, sizes, switches), degrees,
-                    plan.recompute.kind == RecomputeKind::selective ? plan.recompute : none);
+  blocks.head =
+      lowering.add(model::head_operations(config, sizes, switches),
+                   plan.recompute.kind == RecomputeKind::selective ? plan.recompute : none, blocks);
   return blocks;
 }
 

@@ -144,7 +144,7 @@ class BlockLowering {
     return gradient;
   }
 
-  void add_transients(Step& step, const InlineVector<model::Transient, 2>& transients) {
+  void add_transients(Step& step, const InlineVector<model::Transient, 3>& transients) {
     for (const model::Transient& transient : transients) {
       ProgramTensor made;
       made.name = transient.name;

@@ -38,6 +38,11 @@ enum class Reservation : std::uint8_t {
 };
 inline constexpr std::array<std::string_view, 2> kReservationNames{"allocator", "placement"};
 
+// Whether the scratch of kernels is in the ledger: that of our own engine follows written rules
+// (plan/engine_scratch.h), that of others is their libraries' affair.
+enum class KernelScratch : std::uint8_t { none, engine };
+inline constexpr std::array<std::string_view, 2> kKernelScratchNames{"none", "engine"};
+
 // Which fp32 words a mixed-precision run keeps (see Recipe).
 enum class WeightStorage : std::uint8_t {
   compute_with_master,  // 16-bit weights and a separate fp32 master
@@ -112,6 +117,7 @@ struct Profile {
   // Outside the exact ledger; zero unless a source states it.
   std::int64_t runtime_bytes = 0;  // context and workspaces, on the device beside the allocator
   Reservation reservation = Reservation::allocator;
+  KernelScratch kernel_scratch = KernelScratch::none;
   double reserved_over_allocated = 1;  // caching allocator; 1 = ideal
   Startup startup = Startup::start_program;
   std::string startup_note;

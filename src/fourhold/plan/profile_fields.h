@@ -38,6 +38,8 @@ inline constexpr std::span<const std::string_view> kEnumNames<Startup>{kStartupN
 template <>
 inline constexpr std::span<const std::string_view> kEnumNames<Reservation>{kReservationNames};
 template <>
+inline constexpr std::span<const std::string_view> kEnumNames<KernelScratch>{kKernelScratchNames};
+template <>
 inline constexpr std::span<const std::string_view> kEnumNames<WeightStorage>{kWeightStorageNames};
 template <>
 inline constexpr std::span<const std::string_view> kEnumNames<DummyWeightGradients>{
@@ -112,6 +114,8 @@ void visit_profile_fields(Visitor&& visit, Owners&... owners) {
   visit(FieldInfo{"runtime_bytes", "device bytes beside the allocator", {0, kMaxBytes}},
         owners.runtime_bytes...);
   visit(FieldInfo{"reservation", "what decides how much is reserved"}, owners.reservation...);
+  visit(FieldInfo{"kernel_scratch", "whether the scratch of kernels is counted"},
+        owners.kernel_scratch...);
   visit(FieldInfo{"reserved_over_allocated", "what the allocator holds / what is used", {}, {1, 8}},
         owners.reserved_over_allocated...);
   visit(FieldInfo{"startup", "what a rank holds while loading"}, owners.startup...);

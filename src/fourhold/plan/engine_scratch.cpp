@@ -1,0 +1,118 @@
+#include "fourhold/plan/engine_scratch.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "fourhold/plan/attention_scratch.h"
+#include "fourhold/plan/kernel_scratch.h"
+
+namespace fourhold::plan {
+namespace {
+
+// Bytes of one operation's kernels.
+struct Scratch {
+  std::int64_t forward = 0;
+  std::int64_t backward = 0;
+
+  void cover(const Scratch& other) {
+    forward = std::max(forward, other.forward);
+    backward = std::max(backward, other.backward);
+  }
+};
+
+// The rules under one instruction set.
+class ScratchRule {
+ public:
+  ScratchRule(const Plan& plan, Isa isa) : plan_(plan), isa_(isa) {}
+
+  [[nodiscard]] Scratch of(const model::BlockOperations& operations,
+                           const model::Operation& operation) const {
+    const auto tensor = [&](model::TensorId id) -> const model::Tensor& {
+      return operations.tensors[static_cast<std::size_t>(id)];
+    };
+    switch (operation.kind) {
+      case model::OpKind::linear:
+        return linear(tensor(operation.inputs[0]), tensor(operation.outputs[0]));
+      case model::OpKind::chunked_loss:
+        return {chunked_loss(operation, tensor(operation.inputs[0])), 0};
+      case model::OpKind::attention:
+        return attention(tensor(operation.inputs[0]));
+      default:
+        return {};
+    }
+  }
+
+ private:
+  [[nodiscard]] std::int64_t product(GemmForm form, const GemmSizes& sizes, DType operands) const {
+    return gemm_scratch_bytes(form, sizes, operands, static_cast<int>(plan_.threads), isa_);
+  }
+
+  [[nodiscard]] Scratch linear(const model::Tensor& x, const model::Tensor& y) const {
+    const std::int64_t rows = x.shape[0].size;
+    const GemmSizes sizes{rows, y.shape.elements() / rows, x.shape.elements() / rows};
+    return {product(GemmForm::forward, sizes, x.dtype),
+            std::max(product(GemmForm::backward_data, sizes, x.dtype),
+                     product(GemmForm::backward_weight, sizes, x.dtype))};
+  }
+
+  // All three products of a whole chunk and of what is left over.
+  [[nodiscard]] std::int64_t chunked_loss(const model::Operation& operation,
+                                          const model::Tensor& x) const {
+    const model::Shape& logits = operation.forward_transients[0].shape;
+    const std::int64_t rows = x.shape[0].size;
+    const std::int64_t chunk = logits[0].size;
+    std::int64_t most = 0;
+    for (const std::int64_t count : {chunk, rows % chunk}) {
+      if (count == 0) continue;
+      const GemmSizes sizes{count, logits[1].size, x.shape.elements() / rows};
+      for (const GemmForm form :
+           {GemmForm::forward, GemmForm::backward_data, GemmForm::backward_weight}) {
+        most = std::max(most, product(form, sizes, x.dtype));
+      }
+    }
+    return most;
+  }
+
+  [[nodiscard]] Scratch attention(const model::Tensor& q) const {
+    const std::int64_t head_dim = q.shape[q.shape.rank() - 1].size;
+    return {attention_forward_scratch_bytes(head_dim, plan_.threads),
+            attention_backward_scratch_bytes(plan_.seq / plan_.cp, head_dim, plan_.threads)};
+  }
+
+  const Plan& plan_;
+  Isa isa_;
+};
+
+std::vector<Isa> possible_isas(const Plan& plan) {
+  std::vector<Isa> possible;
+  for (int i = 0; i < kIsaCount; ++i) {
+    const auto isa = static_cast<Isa>(i);
+    if (plan.isa == "auto" || plan.isa == to_string(isa)) possible.push_back(isa);
+  }
+  return possible;
+}
+
+template <class List>
+void add_bytes(List& transients, std::int64_t bytes) {
+  if (bytes == 0) return;
+  transients.push_back({model::TensorName::kernel_scratch,
+                        {{model::Dim::other, bytes}},
+                        DType::uint8,
+                        model::Region::inner});
+}
+
+}  // namespace
+
+void add_kernel_scratch(ShardedBlock& block, const Plan& plan) {
+  const std::vector<Isa> isas = possible_isas(plan);
+  for (model::Operation& operation : block.operations.operations) {
+    Scratch scratch;
+    for (const Isa isa : isas) {
+      scratch.cover(ScratchRule(plan, isa).of(block.operations, operation));
+    }
+    add_bytes(operation.forward_transients, scratch.forward);
+    add_bytes(operation.backward_transients, scratch.backward);
+  }
+}
+
+}  // namespace fourhold::plan
