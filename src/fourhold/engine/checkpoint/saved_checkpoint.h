@@ -1,0 +1,43 @@
+// Finds and opens checkpoints that checkpoint_save.h has written.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fourhold/engine/checkpoint/marker.h"
+#include "fourhold/engine/checkpoint/run_state.h"
+#include "fourhold/model/model_config.h"
+
+namespace fourhold::engine {
+
+enum class Verify : std::uint8_t {
+  sizes,    // every listed file is there with its size
+  contents  // and every byte is as it was saved: reads all
+};
+
+// A complete checkpoint. Its weights open with WeightFiles(path), its optimizer state with
+// StateFiles(path).
+struct SavedCheckpoint {
+  std::string path;
+  Marker marker;
+  RunState run;
+  model::ModelConfig model;  // of its config.json
+};
+
+// Error for a folder without a marker, with a marker of something else, or with a file that is
+// missing, cut short or changed (with the byte's offset).
+[[nodiscard]] SavedCheckpoint open_checkpoint(const std::string& path, Verify verify);
+
+// Whether the folder has a marker whose files are there with their sizes.
+[[nodiscard]] bool is_complete(const std::string& path);
+
+struct Latest {
+  std::optional<std::string> path;   // none: there is no complete checkpoint
+  std::vector<std::string> skipped;  // newer ones that are not complete, and why, as sentences
+};
+// The complete checkpoint of the highest step in a folder, which need not exist.
+[[nodiscard]] Latest latest_checkpoint(const std::string& folder);
+
+}  // namespace fourhold::engine
