@@ -6,6 +6,9 @@ get_property(libraries GLOBAL PROPERTY FOURHOLD_LIBRARIES)
 install(TARGETS fourhold_planner ${libraries} EXPORT fourhold-targets
         ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
         FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+if(TARGET fourhold-engine)
+  install(TARGETS fourhold-engine RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+endif()
 if(TARGET fourhold)
   install(TARGETS fourhold RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
   # Both are printed by the program itself; tests keep the committed texts equal to that.

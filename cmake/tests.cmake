@@ -29,5 +29,5 @@ function(fourhold_test name)
                                         rapidcheck_gtest fourhold_format)
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST TEST_PREFIX "${name}: "
                        PROPERTIES LABELS ${ARG_LABEL} TIMEOUT 300
-                       ENVIRONMENT "RC_PARAMS=max_success=${draws} max_discard_ratio=100")
+                       ENVIRONMENT "RC_PARAMS=max_success=${draws} max_discard_ratio=100;OMP_WAIT_POLICY=passive")
 endfunction()

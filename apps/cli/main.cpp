@@ -2,23 +2,22 @@
 #include <csignal>
 #include <exception>
 #include <new>
-#include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "apps/cli/engine_program.h"
 #include "apps/cli/heap.h"
-#include "apps/cli/output.h"
-#include "apps/cli/parse.h"
-#include "apps/cli/progress.h"
-#include "apps/cli/terminal.h"
+#include "apps/shell/notes.h"
+#include "apps/shell/output.h"
+#include "apps/shell/parse.h"
+#include "apps/shell/progress.h"
+#include "apps/shell/terminal.h"
 #include "fourhold/api/help.h"
 #include "fourhold/api/verbs.h"
 #include "fourhold/base/error.h"
 #include "fourhold/base/version.h"
-#include "fourhold/report/text.h"
 
 namespace {
 
@@ -26,7 +25,7 @@ using fourhold::Error;
 using fourhold::ExitCode;
 namespace api = fourhold::api;
 namespace cli = fourhold::cli;
-namespace report = fourhold::report;
+namespace shell = fourhold::shell;
 
 std::string version_text() {
   const fourhold::BuildInfo build = fourhold::build_info();
@@ -34,45 +33,34 @@ std::string version_text() {
                      build.build_type);
 }
 
-// A line behind its label, without control characters of foreign files: wrapped where standard
-// error is a terminal; whole elsewhere, so that it can be searched.
-std::string labelled(std::string_view label, const std::string& line) {
-  const std::optional<int> columns = cli::columns_of_notes();
-  return columns ? report::wrapped(line, *columns, label)
-                 : std::string(label) + report::printable(line) + "\n";
-}
-
-// "fourhold: where: what" and the hint.
-std::string error_text(const Error& error) {
-  const std::string where = error.where().empty() ? "" : error.where() + ": ";
-  std::string text = labelled("fourhold: ", where + error.what());
-  if (!error.hint().empty()) text += labelled("hint: ", error.hint());
-  return text;
-}
-
 ExitCode run_verb(const api::Verb& verb, const std::vector<std::string>& words) {
-  const cli::ParsedVerb parsed = cli::parse_verb(verb, words);
-  const report::Screen screen = cli::screen_of_output(parsed.color);
+  const shell::ParsedVerb parsed = shell::parse_verb(verb, words);
+  const fourhold::report::Screen screen = shell::screen_of_output(parsed.color);
   if (parsed.help) {
-    cli::write_output(api::help_text(verb, screen));
+    shell::write_output(api::help_text(verb, screen));
     return ExitCode::done;
+  }
+  if (verb.run == nullptr) {
+    std::vector<std::string> all{std::string(verb.name)};
+    all.insert(all.end(), words.begin(), words.end());
+    cli::become_engine(all);
   }
   if (verb.name == "plan") cli::prepare_heap();  // a search holds megabytes, a question does not
   const api::Output output = [&] {
-    cli::ProgressLine progress;
+    shell::ProgressLine progress;
     return verb.run(parsed.arguments, parsed.form, screen, progress.function());
   }();
-  for (const api::Output::File& file : output.files) cli::write_file(file.path, file.content);
-  cli::write_output(output.text);
+  for (const api::Output::File& file : output.files) shell::write_file(file.path, file.content);
+  shell::write_output(output.text);
   for (const std::string& note : output.notes) {
-    cli::write_note(labelled("note: ", note));
+    shell::write_note(shell::labelled("note: ", note));
   }
   return output.exit_code;
 }
 
 ExitCode run(const std::vector<std::string>& words) {
   if (words.empty()) {
-    cli::write_note(api::overview_text(cli::screen_of_output(cli::ColorWhen::never)));
+    shell::write_note(api::overview_text(shell::screen_of_output(shell::ColorWhen::never)));
     return ExitCode::bad_input;  // nothing was asked
   }
   const std::string& first = words.front();
@@ -80,11 +68,11 @@ ExitCode run(const std::vector<std::string>& words) {
     if (words.size() > 1 && first == "help") {
       return run_verb(api::verb_named(words[1]), {"--help"});
     }
-    cli::write_output(api::overview_text(cli::screen_of_output(cli::ColorWhen::automatic)));
+    shell::write_output(api::overview_text(shell::screen_of_output(shell::ColorWhen::automatic)));
     return ExitCode::done;
   }
   if (first == "--version") {
-    cli::write_output(version_text());
+    shell::write_output(version_text());
     return ExitCode::done;
   }
   if (!first.empty() && first.front() == '-') {
@@ -101,12 +89,12 @@ int main(int argc, char** argv) {
   try {
     return static_cast<int>(run({argv + 1, argv + argc}));
   } catch (const Error& error) {
-    cli::write_note(error_text(error));
+    shell::write_note(shell::error_text(error));
     return static_cast<int>(error.exit_code());
   } catch (const std::bad_alloc&) {
-    cli::write_note("fourhold: not enough memory for this question\n");
+    shell::write_note("fourhold: not enough memory for this question\n");
   } catch (const std::exception& fault) {
-    cli::write_note(std::string("fourhold: a fault of ours: ") + fault.what() + "\n");
+    shell::write_note(std::string("fourhold: a fault of ours: ") + fault.what() + "\n");
   }
   return static_cast<int>(ExitCode::internal_error);
 }

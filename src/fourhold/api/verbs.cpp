@@ -18,6 +18,9 @@
 #include "fourhold/api/predict.h"
 #include "fourhold/api/profiles.h"
 #include "fourhold/api/request.h"
+#include "fourhold/api/stall.h"
+#include "fourhold/api/tokenize.h"
+#include "fourhold/api/train.h"
 #include "fourhold/base/near_match.h"
 
 namespace fourhold::api {
@@ -106,6 +109,36 @@ constexpr Verb verb(std::string_view name, std::string_view operands, std::strin
           &call_one<Request, kAnswer>};
 }
 
+[[noreturn]] json::Value refuse_engine_call(const json::Value& request) {
+  throw Error("verb", "trains or reads data: the engine's program answers it",
+              "run `fourhold " + request.find("verb")->string() + "`");
+}
+
+// A verb of the engine: its options are known here, so that help, the manual page and completion
+// are too.
+template <class Request>
+constexpr Verb engine_verb(std::string_view name, std::string_view operands,
+                           std::string_view summary, std::string_view description,
+                           std::span<const Example> examples) {
+  return {name,    operands,           summary, description, examples, &options_of<Request>,
+          nullptr, &refuse_engine_call};
+}
+
+constexpr std::array kTrainExamples{
+    Example{"train my/config.json --steps 200 --lr 1e-3 --batch 8 --seq 256 --out run",
+            "train a small model on the built-in text, keep logs and checkpoints"},
+    Example{"train gpt2 --data tokens.bin --steps 1000 --lr 6e-4 --batch 4 --seq 1024",
+            "GPT-2 124M on a token file"},
+    Example{"train run/step-00000200 --data more.bin --steps 100 --lr 1e-5",
+            "start from weights that are there"},
+    Example{"train my/config.json --steps 400 --lr 1e-3 --out run --resume auto",
+            "go on where a run stopped"}};
+constexpr std::array kTokenizeExamples{
+    Example{"tokenize book.txt -o tokens.bin", "bytes as tokens"},
+    Example{"tokenize chat.jsonl -o chat.bin --tokenizer tokenizer.json",
+            "prompts and answers, of which only answers are learned"}};
+constexpr std::array kStallExamples{Example{
+    "stall model.safetensors --lr 1e-5", "how many updates would be lost without a master copy?"}};
 constexpr std::array kFitExamples{
     Example{"fit llama-3.1-8b --device rtx-4090 --batch 1 --seq 4096",
             "does full training fit one 24 GB card?"},
@@ -174,6 +207,23 @@ constexpr std::array kVerbs{
         "predicted speed. Two plan files are compared line by line. Exit code 1 means: it does "
         "not fit.",
         kPredictExamples),
+    engine_verb<TrainRequest>(
+        "train", "MODEL [PLAN]", "train a model here, and compare its bytes with the prediction",
+        "Runs the plan on this machine's CPU: reserves exactly the predicted arena, or refuses "
+        "with the planner's answers where it does not fit; then trains, logs loss, speed and the "
+        "share of updates that were too small to count, and states predicted beside measured "
+        "bytes, entry by entry. Exit code 1 means: the bytes differ, or the run had to stop.",
+        kTrainExamples),
+    engine_verb<TokenizeRequest>(
+        "tokenize", "INPUT", "turn texts into a token file to train on",
+        "Reads text, or prompts and answers (.jsonl with prompt and answer), and writes the ids "
+        "of a tokenizer in the format of llm.c, nanoGPT or Megatron, with a card beside it.",
+        kTokenizeExamples),
+    engine_verb<StallRequest>(
+        "stall", "MODEL", "how many updates would a checkpoint lose without a master copy?",
+        "Moves every weight by the learning rate, up and down, as Adam does in its steady state, "
+        "and counts the moves that round to no change in the given format.",
+        kStallExamples),
     verb<ParamsRequest, &params>(
         "params", "MODEL", "the exact parameter count, by module",
         "Counts the language model; what a published total holds beside it (buffers, a head "

@@ -43,6 +43,7 @@ struct Verb {
   std::string_view description;  // a paragraph
   std::span<const Example> examples;
   std::vector<OptionInfo> (*options)();
+  // Null for a verb that the engine's program answers.
   Output (*run)(const Arguments& arguments, Form form, const report::Screen& screen,
                 const Progress& progress);
   json::Value (*call)(const json::Value& request);  // the same question asked in JSON

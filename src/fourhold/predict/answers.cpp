@@ -124,10 +124,9 @@ class Search {
       if (!answer || answer->saves_bytes <= Bytes(0)) return false;
       const int progress = search_.progress(*answer);
       const bool within_node = changed.devices() <= search_.node();
-      const bool better =
-          !best_ || progress > progress_ ||
-          (progress == 0 && progress_ == 0 && within_node &&
-           answer->saves_bytes > best_->saves_bytes);
+      const bool better = !best_ || progress > progress_ ||
+                          (progress == 0 && progress_ == 0 && within_node &&
+                           answer->saves_bytes > best_->saves_bytes);
       if (better) {
         best_ = std::move(answer);
         progress_ = progress;

@@ -1,0 +1,40 @@
+#include "apps/cli/engine_program.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+
+#include "fourhold/base/error.h"
+
+namespace fourhold::cli {
+namespace {
+
+constexpr const char* kName = "fourhold-engine";
+
+}  // namespace
+
+void become_engine(const std::vector<std::string>& words) {
+  std::error_code fault;
+  const std::filesystem::path own = std::filesystem::read_symlink("/proc/self/exe", fault);
+  const std::string program = (own.parent_path() / kName).string();
+  std::vector<char*> arguments{const_cast<char*>(kName)};  // exec changes none of them
+  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  // OpenMP's threads wait by spinning, which is right where cores are ours alone and a hundred
+  // times slower where they are not: a short spin costs nothing in the first case. Read by libgomp
+  // as it is loaded, so it must stand in the environment before.
+  setenv("GOMP_SPINCOUNT", "20000", 0);
+  execv(program.c_str(), arguments.data());
+  if (errno == ENOENT) {
+    throw Error(words.front(), "needs the training engine, and " + program + " is not there",
+                "build with -DFOURHOLD_ENGINE=ON: the target is fourhold-engine");
+  }
+  throw Error(program, std::string("cannot be started: ") + std::strerror(errno),
+              "check that the file may be executed");
+}
+
+}  // namespace fourhold::cli

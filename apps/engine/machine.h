@@ -1,0 +1,14 @@
+// What this machine gives a run: cores and memory.
+#pragma once
+
+#include <cstdint>
+
+namespace fourhold::engine_app {
+
+// Cores this process may run on (its affinity mask).
+[[nodiscard]] int usable_cores();
+
+// Threads of a run: those asked for, or all usable cores. Throws Error for more than the mask has.
+[[nodiscard]] int threads_of(std::int64_t asked);
+
+}  // namespace fourhold::engine_app

@@ -1,0 +1,67 @@
+// fourhold-engine: answers the verbs that need the training engine. `fourhold` starts it.
+#include <array>
+#include <csignal>
+#include <exception>
+#include <new>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "apps/engine/verbs.h"
+#include "apps/shell/notes.h"
+#include "apps/shell/output.h"
+#include "apps/shell/parse.h"
+#include "apps/shell/terminal.h"
+#include "fourhold/api/help.h"
+#include "fourhold/api/verbs.h"
+#include "fourhold/base/error.h"
+
+namespace {
+
+using fourhold::Error;
+using fourhold::ExitCode;
+namespace api = fourhold::api;
+namespace app = fourhold::engine_app;
+namespace shell = fourhold::shell;
+
+struct Answer {
+  std::string_view verb;
+  ExitCode (*run)(const app::Question& question);
+};
+constexpr std::array kAnswers{Answer{"train", app::train}, Answer{"tokenize", app::tokenize},
+                              Answer{"stall", app::stall}};
+
+ExitCode run(const std::vector<std::string>& words) {
+  if (words.empty()) {
+    throw Error("fourhold-engine", "is started by fourhold", "try `fourhold train --help`");
+  }
+  for (const Answer& answer : kAnswers) {
+    if (answer.verb != words.front()) continue;
+    const api::Verb& verb = api::verb_named(answer.verb);
+    const shell::ParsedVerb parsed = shell::parse_verb(verb, {words.begin() + 1, words.end()});
+    const fourhold::report::Screen screen = shell::screen_of_output(parsed.color);
+    if (parsed.help) {
+      shell::write_output(api::help_text(verb, screen));
+      return ExitCode::done;
+    }
+    return answer.run({parsed.arguments, parsed.form, screen});
+  }
+  throw Error(words.front(), "is not a verb of the engine", "`fourhold --help` lists the verbs");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::signal(SIGPIPE, SIG_IGN);
+  try {
+    return static_cast<int>(run({argv + 1, argv + argc}));
+  } catch (const Error& error) {
+    shell::write_note(shell::error_text(error));
+    return static_cast<int>(error.exit_code());
+  } catch (const std::bad_alloc&) {
+    shell::write_note("fourhold: not enough memory for this question\n");
+  } catch (const std::exception& fault) {
+    shell::write_note(std::string("fourhold: a fault of ours: ") + fault.what() + "\n");
+  }
+  return static_cast<int>(ExitCode::internal_error);
+}

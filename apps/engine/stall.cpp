@@ -1,0 +1,119 @@
+// `fourhold stall`.
+#include "fourhold/engine/optimizer/stall.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "apps/engine/verbs.h"
+#include "apps/shell/output.h"
+#include "fourhold/api/request.h"
+#include "fourhold/api/stall.h"
+#include "fourhold/base/quantity.h"
+#include "fourhold/engine/checkpoint/safetensors_reader.h"
+#include "fourhold/report/table.h"
+
+namespace fourhold::engine_app {
+namespace {
+
+DType dtype_of(api::StallFormat format) {
+  switch (format) {
+    case api::StallFormat::fp32:
+      return DType::fp32;
+    case api::StallFormat::fp16:
+      return DType::fp16;
+    case api::StallFormat::bf16:
+      break;
+  }
+  return DType::bf16;
+}
+
+struct NamedStall {
+  std::string name;
+  engine::TensorStall stall;
+};
+
+json::Value stall_json(const engine::TensorStall& stall) {
+  return json::Object{{"updates", stall.count.updates},
+                      {"lost", stall.count.lost},
+                      {"lost_share", stall.count.share()},
+                      {"elements", stall.elements},
+                      {"nonfinite", stall.nonfinite}};
+}
+
+}  // namespace
+
+ExitCode stall(const Question& question) {
+  const auto request = api::request_of<api::StallRequest>(question.arguments);
+  if (request.model.empty()) {
+    throw Error("model", "is missing", "name a .safetensors file or a folder that holds them");
+  }
+  if (!request.lr) {
+    throw Error("--lr", "is missing", "give the learning rate of the updates, such as --lr 1e-5");
+  }
+  const DType dtype = dtype_of(request.dtype.value_or(api::StallFormat::bf16));
+  const engine::StallAnalysis analysis({.dtype = dtype,
+                                        .learning_rate = *request.lr,
+                                        .weight_decay = request.weight_decay.value_or(0)});
+  const engine::WeightFiles files(request.model);
+  engine::TensorStall total;
+  std::vector<NamedStall> tensors;
+  std::vector<std::string> left_out;
+  for (const engine::StoredBytes& stored : files.tensors()) {
+    if (!engine::holds_weights(stored.tensor.type)) {
+      left_out.push_back(stored.tensor.name);
+      continue;
+    }
+    tensors.push_back({stored.tensor.name, analysis.of(stored.bytes, stored.tensor.type)});
+    total += tensors.back().stall;
+  }
+  std::stable_sort(tensors.begin(), tensors.end(), [](const NamedStall& a, const NamedStall& b) {
+    return a.stall.count.share() > b.stall.count.share();
+  });
+  if (question.form == api::Form::json) {
+    json::Array list;
+    for (const NamedStall& tensor : tensors) {
+      json::Object object = stall_json(tensor.stall).object();
+      object.insert(object.begin(), {"name", tensor.name});
+      list.emplace_back(std::move(object));
+    }
+    shell::write_output(json::write(json::Object{{"schema", "fourhold.stall/1"},
+                                                 {"dtype", to_string(dtype)},
+                                                 {"learning_rate", *request.lr},
+                                                 {"total", stall_json(total)},
+                                                 {"tensors", std::move(list)}}) +
+                        "\n");
+    return ExitCode::done;
+  }
+  std::string text = fmt::format(
+      "{:.2f}% of updates of size {:g} would change nothing in {} without a master copy\n"
+      "{} weights in {} tensors, each moved once up and once down\n",
+      100 * total.count.share(), *request.lr, to_string(dtype), format_count(total.elements),
+      format_count(static_cast<std::int64_t>(tensors.size())));
+  if (total.nonfinite > 0) {
+    text += format_count(total.nonfinite) + " weights are not finite in this type\n";
+  }
+  report::Table table({{"lost", report::Align::right},
+                       {"weights", report::Align::right},
+                       {"tensor", report::Align::left, report::WhenTight::cut}});
+  constexpr std::size_t kShown = 20;
+  for (std::size_t i = 0; i < std::min(tensors.size(), kShown); ++i) {
+    table.add({fmt::format("{:.2f}%", 100 * tensors[i].stall.count.share()),
+               format_count(tensors[i].stall.elements), tensors[i].name});
+  }
+  text += "\n" + table.text(question.screen);
+  if (tensors.size() > kShown) {
+    text += fmt::format("and {} more; --json lists all\n", tensors.size() - kShown);
+  }
+  if (!left_out.empty()) {
+    text += fmt::format("{} hold no weights and are left out: {}\n",
+                        counted(static_cast<std::int64_t>(left_out.size()), "tensor"),
+                        left_out.front());
+  }
+  shell::write_output(text);
+  return ExitCode::done;
+}
+
+}  // namespace fourhold::engine_app

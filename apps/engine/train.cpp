@@ -1,0 +1,120 @@
+// `fourhold train`.
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "apps/engine/stop_signal.h"
+#include "apps/engine/train_report.h"
+#include "apps/engine/train_setup.h"
+#include "apps/engine/verbs.h"
+#include "apps/shell/output.h"
+#include "fourhold/api/request.h"
+#include "fourhold/base/quantity.h"
+#include "fourhold/engine/train/event_file.h"
+#include "fourhold/report/text.h"
+
+namespace fourhold::engine_app {
+namespace {
+
+// Where the lines of a run go: standard error, and files in --out.
+class TrainLog {
+ public:
+  TrainLog(const std::string& folder, std::int64_t steps, std::int64_t tokens_per_step,
+           std::int64_t every)
+      : steps_(steps),
+        tokens_per_step_(tokens_per_step),
+        every_(every),
+        terminal_(isatty(STDERR_FILENO) != 0) {
+    if (folder.empty()) return;
+    std::error_code fault;
+    std::filesystem::create_directories(folder, fault);
+    lines_.open(folder + "/log.jsonl", std::ios::app);
+    if (!lines_) {
+      throw Error(folder + "/log.jsonl", "cannot be written",
+                  "name a folder that can be written to with --out");
+    }
+    events_.emplace(folder);
+  }
+  ~TrainLog() { end_line(); }
+  TrainLog(const TrainLog&) = delete;
+  TrainLog& operator=(const TrainLog&) = delete;
+
+  void note(const std::string& text) {
+    end_line();
+    shell::write_note(report::printable(text) + "\n");
+  }
+
+  void line(const engine::TrainLine& line) {
+    write_files(line);
+    const bool last = line.step.step == steps_;
+    if (line.step.step % every_ != 0 && !last && line.step.step != 1) return;
+    const std::string text = line_text(line, steps_, tokens_per_step_);
+    // One line, rewritten, on a terminal; a line each in a file.
+    shell::write_note(terminal_ ? "\r\x1b[K" + text : text + "\n");
+    open_ = terminal_;
+  }
+
+ private:
+  void end_line() {
+    if (open_) shell::write_note("\n");
+    open_ = false;
+  }
+  void write_files(const engine::TrainLine& line) {
+    if (!events_) return;
+    lines_ << json::write(line_json(line, tokens_per_step_), json::Layout::one_line) << "\n"
+           << std::flush;
+    const engine::ScalarEvent events[] = {
+        {"train/loss", line.step.loss},
+        {"train/gradient_norm", line.step.gradient_norm},
+        {"train/learning_rate", line.step.learning_rate},
+        {"train/stall_lost_share", line.step.stall.share()},
+        {"train/tokens_per_second",
+         static_cast<double>(tokens_per_step_) / std::max(line.seconds, 1e-9)}};
+    events_->add(line.step.step, events);
+    if (line.held_out_loss) {
+      const engine::ScalarEvent held_out[] = {{"held_out/loss", *line.held_out_loss}};
+      events_->add(line.step.step, held_out);
+    }
+  }
+
+  std::int64_t steps_;
+  std::int64_t tokens_per_step_;
+  std::int64_t every_;
+  bool terminal_;
+  bool open_ = false;
+  std::ofstream lines_;
+  std::optional<engine::EventFile> events_;
+};
+
+}  // namespace
+
+ExitCode train(const Question& question) {
+  const auto request = api::request_of<api::TrainRequest>(question.arguments);
+  const PreparedTraining prepared = prepare_training(request);
+  const plan::Plan& plan = prepared.setup.plan;
+  for (const std::string& note : prepared.notes) shell::write_note("note: " + note + "\n");
+  shell::write_note(fmt::format("arena of {} predicted, and up to {} beside it; {} threads, {}\n",
+                                format_bytes(prepared.predicted_bytes),
+                                format_bytes(kOutsideAllowance), plan.threads, plan.isa));
+  watch_stop_signals();
+  TrainLog log(request.out, prepared.setup.steps, plan.global_batch * plan.seq,
+               request.log_every.value_or(1));
+  const engine::TrainResult result =
+      engine::train(prepared.setup, {.note = [&](const std::string& text) { log.note(text); },
+                                     .line = [&](const engine::TrainLine& line) { log.line(line); },
+                                     .stop_asked = [] { return stop_asked(); }});
+  if (result.stopped_early) log.note("stopped by a signal");
+  if (request.verbose) {
+    for (const std::string& kernel : result.kernels) log.note("kernel: " + kernel);
+  }
+  shell::write_output(question.form == api::Form::json ? json::write(to_json(result)) + "\n"
+                                                       : to_text(result, question.screen));
+  return result.comparison.is_equal() ? ExitCode::done : ExitCode::answer_is_no;
+}
+
+}  // namespace fourhold::engine_app

@@ -1,0 +1,177 @@
+#include "apps/engine/train_report.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "fourhold/base/quantity.h"
+#include "fourhold/report/table.h"
+
+namespace fourhold::engine_app {
+namespace {
+
+using engine::TrainResult;
+using report::Align;
+
+json::Value by_category(const ledger::Ledger& ledger) {
+  const ledger::CategoryBytes bytes = ledger.at_peak_by_category();
+  json::Object object;
+  for (int i = 0; i < ledger::kCategoryCount; ++i) {
+    object.emplace_back(std::string(ledger::to_string(static_cast<ledger::Category>(i))),
+                        json::Value(bytes[static_cast<std::size_t>(i)].count()));
+  }
+  return object;
+}
+
+json::Value ledger_json(const ledger::Ledger& ledger) {
+  return json::Object{{"by_category", by_category(ledger)},
+                      {"live_peak_bytes", ledger.live_peak_bytes.count()},
+                      {"reserved_bytes", ledger.reserved_bytes.count()}};
+}
+
+json::Value ledgers_json(const TrainResult& result) {
+  return json::Object{{"predicted", ledger_json(result.predicted)},
+                      {"measured", ledger_json(result.measured)},
+                      {"entries", result.comparison.entries_a},
+                      {"entries_differing", result.comparison.entries_differing}};
+}
+
+// The middle of the steps, the first left out where there are others: it warms caches.
+double median_seconds(const TrainResult& result) {
+  std::vector<double> seconds = result.step_seconds;
+  if (seconds.size() > 1) seconds.erase(seconds.begin());
+  if (seconds.empty()) return 0;
+  std::sort(seconds.begin(), seconds.end());
+  return seconds[seconds.size() / 2];
+}
+
+double tokens_per_second(const TrainResult& result) {
+  const double seconds = median_seconds(result);
+  return seconds > 0 ? static_cast<double>(result.tokens_per_step) / seconds : 0;
+}
+
+json::Value optional_json(const std::optional<double>& value) {
+  return value ? json::Value(*value) : json::Value();
+}
+
+std::string verdict_text(const TrainResult& result) {
+  const ledger::Comparison& comparison = result.comparison;
+  if (comparison.is_equal()) {
+    return fmt::format("Bytes    predicted = measured: {} entries, live peak {}, arena {}",
+                       format_count(comparison.entries_a),
+                       format_bytes(result.measured.live_peak_bytes),
+                       format_bytes(result.measured.reserved_bytes));
+  }
+  return fmt::format("Bytes    predicted and measured differ in {} of {} entries",
+                     format_count(comparison.entries_differing),
+                     format_count(comparison.entries_a));
+}
+
+}  // namespace
+
+json::Value to_json(const TrainResult& result) {
+  json::Array per_step;
+  for (const double loss : result.losses) per_step.emplace_back(loss);
+  json::Object loss{
+      {"first", result.losses.empty() ? json::Value() : json::Value(result.losses.front())},
+      {"last", result.losses.empty() ? json::Value() : json::Value(result.losses.back())},
+      {"held_out", optional_json(result.held_out_loss)},
+      {"per_step", std::move(per_step)}};
+  return json::Object{
+      {"schema", "fourhold.train/1"},
+      {"steps", json::Object{{"first", result.first_step}, {"last", result.last_step}}},
+      {"ledger", ledgers_json(result)},
+      {"process", json::Object{{"peak_rss_bytes", result.peak_resident_bytes.count()},
+                               {"arena_bytes", result.arena_bytes.count()},
+                               {"outside_arena_bytes", result.outside_arena_bytes.count()}}},
+      {"loss", std::move(loss)},
+      {"speed", json::Object{{"tokens_per_second", tokens_per_second(result)},
+                             {"predicted_step_seconds", nullptr},
+                             {"measured_step_seconds", median_seconds(result)},
+                             {"mfu", nullptr}}},
+      {"stall", json::Object{{"lost_share", result.stall.share()}}},
+      {"traffic", json::Object{{"predicted_bytes", 0}, {"measured_bytes", 0}}},
+      {"ranks",
+       json::Array{json::Object{{"rank", 0}, {"stage", 0}, {"ledger", ledgers_json(result)}}}},
+      {"checkpoint", result.checkpoint ? json::Value(*result.checkpoint) : json::Value()}};
+}
+
+std::string to_text(const TrainResult& result, const report::Screen& screen) {
+  std::string text = verdict_text(result) + "\n";
+  if (result.losses.empty()) {
+    text += "Loss     no step was done\n";
+  } else {
+    text += fmt::format("Loss     {:.4f} at step {}, {:.4f} at step {}", result.losses.front(),
+                        result.first_step, result.losses.back(), result.last_step);
+    if (result.held_out_loss) text += fmt::format("; held out {:.4f}", *result.held_out_loss);
+    text += "\n";
+  }
+  text += fmt::format("Speed    {} tokens/s, {:.3f} s a step (median)\n",
+                      format_count(static_cast<std::int64_t>(tokens_per_second(result))),
+                      median_seconds(result));
+  text += fmt::format("Stall    {:.2f}% of updates were too small to change a weight\n",
+                      100 * result.stall.share());
+  text += fmt::format("Process  {} beside the arena of {}; peak {} with code and files\n",
+                      format_bytes(result.outside_arena_bytes), format_bytes(result.arena_bytes),
+                      format_bytes(result.peak_resident_bytes));
+  if (result.checkpoint) text += "Saved    " + *result.checkpoint + "\n";
+
+  report::Table table({{"at the peak"},
+                       {"predicted", Align::right},
+                       {"measured", Align::right},
+                       {"differs by", Align::right}});
+  const ledger::CategoryBytes predicted = result.predicted.at_peak_by_category();
+  const ledger::CategoryBytes measured = result.measured.at_peak_by_category();
+  for (int i = 0; i < ledger::kCategoryCount; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    if (predicted[at] == Bytes(0) && measured[at] == Bytes(0)) continue;
+    table.add({std::string(ledger::to_string(static_cast<ledger::Category>(i))),
+               format_bytes(predicted[at]), format_bytes(measured[at]),
+               format_count((measured[at] - predicted[at]).count()) + " B"});
+  }
+  table.add(
+      {"live peak", format_bytes(result.predicted.live_peak_bytes),
+       format_bytes(result.measured.live_peak_bytes),
+       format_count((result.measured.live_peak_bytes - result.predicted.live_peak_bytes).count()) +
+           " B"});
+  table.add(
+      {"arena", format_bytes(result.predicted.reserved_bytes),
+       format_bytes(result.measured.reserved_bytes),
+       format_count((result.measured.reserved_bytes - result.predicted.reserved_bytes).count()) +
+           " B"});
+  text += "\n" + table.text(screen);
+  int shown = 0;
+  for (const ledger::CompareRow& row : result.comparison.rows) {
+    if (!row.differs() || ++shown > 10) continue;
+    text += fmt::format("differs: {} ({} predicted, {} measured)\n", row.key,
+                        format_bytes(row.bytes.a), format_bytes(row.bytes.b));
+  }
+  return text;
+}
+
+std::string line_text(const engine::TrainLine& line, std::int64_t steps,
+                      std::int64_t tokens_per_step) {
+  const double rate = line.seconds > 0 ? static_cast<double>(tokens_per_step) / line.seconds : 0;
+  std::string text = fmt::format(
+      "step {}/{}  loss {:.4f}  {} tokens/s  norm {:.3f}  lr {:.2e}  stall {:.1f}%", line.step.step,
+      steps, line.step.loss, format_count(static_cast<std::int64_t>(rate)), line.step.gradient_norm,
+      line.step.learning_rate, 100 * line.step.stall.share());
+  if (line.held_out_loss) text += fmt::format("  held out {:.4f}", *line.held_out_loss);
+  return text;
+}
+
+json::Value line_json(const engine::TrainLine& line, std::int64_t tokens_per_step) {
+  return json::Object{
+      {"step", line.step.step},
+      {"loss", line.step.loss},
+      {"held_out_loss", optional_json(line.held_out_loss)},
+      {"learned_tokens", line.step.learned_tokens},
+      {"tokens_per_second",
+       line.seconds > 0 ? static_cast<double>(tokens_per_step) / line.seconds : 0.0},
+      {"seconds", line.seconds},
+      {"gradient_norm", line.step.gradient_norm},
+      {"learning_rate", line.step.learning_rate},
+      {"stall_lost_share", line.step.stall.share()}};
+}
+
+}  // namespace fourhold::engine_app

@@ -1,0 +1,22 @@
+// What a finished training run says: predicted beside measured, for people and as JSON.
+#pragma once
+
+#include <string>
+
+#include "fourhold/base/json.h"
+#include "fourhold/engine/train/train_run.h"
+#include "fourhold/report/screen.h"
+
+namespace fourhold::engine_app {
+
+// "fourhold.train/1" (docs/json.md).
+[[nodiscard]] json::Value to_json(const engine::TrainResult& result);
+// The first three lines: whether the bytes agree, what the loss did, how fast it was.
+[[nodiscard]] std::string to_text(const engine::TrainResult& result, const report::Screen& screen);
+// One line of the log, without its end.
+[[nodiscard]] std::string line_text(const engine::TrainLine& line, std::int64_t steps,
+                                    std::int64_t tokens_per_step);
+// The same for log.jsonl.
+[[nodiscard]] json::Value line_json(const engine::TrainLine& line, std::int64_t tokens_per_step);
+
+}  // namespace fourhold::engine_app

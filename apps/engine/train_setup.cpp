@@ -1,0 +1,185 @@
+#include "apps/engine/train_setup.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "apps/engine/machine.h"
+#include "fourhold/api/plan_choice.h"
+#include "fourhold/base/error.h"
+#include "fourhold/base/json.h"
+#include "fourhold/base/quantity.h"
+#include "fourhold/engine/kernels/attention.h"
+#include "fourhold/engine/kernels/isa.h"
+#include "fourhold/engine/train/process_memory.h"
+#include "fourhold/model/load_model.h"
+#include "fourhold/predict/verdict.h"
+
+namespace fourhold::engine_app {
+namespace {
+
+api::RunRequest run_request(const api::TrainRequest& request) {
+  api::RunRequest run;
+  run.model = request.model;
+  run.plan_file = request.plan_file;
+  run.plan = request.plan;
+  if (run.plan.profile && *run.plan.profile != "fourhold") {
+    throw Error("--profile",
+                "the engine holds what profile fourhold says, not " + *run.plan.profile,
+                "leave --profile out, or give --profile fourhold");
+  }
+  run.plan.profile = "fourhold";
+  run.plan.threads = threads_of(run.plan.threads.value_or(0));
+  const engine::Isa isa = engine::isa_of_plan(run.plan.isa.value_or("auto"));
+  run.plan.isa = std::string(plan::to_string(isa));
+  return run;
+}
+
+void require_one_device(const plan::Plan& plan) {
+  if (plan.devices() == 1) return;
+  throw Error("plan", fmt::format("is for {} devices, this program trains on one", plan.devices()),
+              "leave out --dp, --tp, --pp, --cp and --count");
+}
+
+void require_kernels(const model::ModelConfig& model, const model::Numerics& numerics) {
+  if (!numerics.unsupported.empty()) {
+    throw Error(model.name,
+                "asks for " + numerics.unsupported + ", which the engine does not compute",
+                "the engine trains models of the GPT-2, Llama and Qwen families; `predict` and "
+                "`plan` know this one");
+  }
+  for (const model::LayerKind& kind : model.kinds) {
+    engine::require_attention_kernel(model, kind.attention, 0);
+  }
+}
+
+// The verdict in words, for an Error's hint: the answers one by one.
+std::string answers_of(const predict::Verdict& verdict) {
+  std::string text;
+  for (const predict::Answer& answer : verdict.answers) {
+    if (answer.plan.devices() > 1) continue;  // this program has one
+    const bool cures = answer.then_class == predict::VerdictClass::fits;
+    text += fmt::format("{}{} (saves {}{})", text.empty() ? "try " : "; ", answer.change,
+                        format_bytes(answer.saves_bytes), cures ? ", then it fits" : "");
+  }
+  return text.empty() ? "a smaller model, or a machine with more memory" : text;
+}
+
+void require_memory(const api::LoadedRun& run, const api::PlannedRun& planned,
+                    const api::TrainRequest& request) {
+  const Bytes available = engine::available_memory();
+  const Bytes limit = request.memory ? std::min(*request.memory, available) : available;
+  const predict::Capacity capacity{.usable_bytes = std::max(limit - kOutsideAllowance, Bytes(0))};
+  const predict::Verdict verdict =
+      predict::decide(run.model, planned.plan, run.profile, planned.memory, capacity);
+  if (verdict.verdict == predict::VerdictClass::fits) return;
+  throw Error(
+      request.memory && *request.memory <= available ? "--memory" : "memory",
+      fmt::format("{}: the arena takes {} of {} ({} less {} kept for what is outside it). {}",
+                  predict::to_string(verdict.verdict), format_bytes(planned.memory.reserved_bytes),
+                  format_bytes(capacity.usable_bytes), format_bytes(limit),
+                  format_bytes(kOutsideAllowance), verdict.explanation),
+      answers_of(verdict), ExitCode::answer_is_no);
+}
+
+engine::StepOptions step_options(const api::TrainRequest& request, const plan::Plan& plan,
+                                 std::int64_t steps) {
+  engine::StepOptions options;
+  engine::Hyperparameters& own = options.hyperparameters;
+  own.optimizer = plan.optimizer;
+  own.beta1 = request.beta1.value_or(own.beta1);
+  own.beta2 = request.beta2.value_or(own.beta2);
+  own.epsilon = request.epsilon.value_or(own.epsilon);
+  own.weight_decay = request.weight_decay.value_or(own.weight_decay);
+  engine::check_supported(own, plan.precision);
+  if (!request.lr) {
+    throw Error("--lr", "is missing", "give the learning rate, such as --lr 6e-4");
+  }
+  options.schedule.peak = *request.lr;
+  options.schedule.minimum = request.min_lr.value_or(*request.lr / 10);
+  const auto decay = request.decay.value_or(api::RateDecay::cosine);
+  static_assert(api::kRateDecayNames == engine::kDecayNames);
+  options.schedule.decay = static_cast<engine::Decay>(decay);
+  options.schedule.steps = steps;
+  options.schedule.warm_up_steps = request.warm_up.value_or(engine::default_warm_up(steps));
+  engine::check(options.schedule);
+  options.clip_norm = request.clip.value_or(options.clip_norm);
+  options.precision = plan.precision;
+  options.seed = static_cast<std::uint64_t>(request.seed.value_or(1));
+  options.threads = static_cast<int>(plan.threads);
+  return options;
+}
+
+// The folder of MODEL where it holds weights.
+std::optional<std::string> weights_beside(const std::string& model) {
+  namespace fs = std::filesystem;
+  std::error_code fault;
+  const fs::path path(model);
+  if (path.extension() == ".safetensors" && fs::exists(path, fault)) return model;
+  if (!fs::is_directory(path, fault)) return std::nullopt;
+  for (const fs::directory_entry& entry : fs::directory_iterator(path, fault)) {
+    if (entry.path().extension() == ".safetensors") return model;
+  }
+  return std::nullopt;
+}
+
+engine::CheckpointChoice checkpoint_choice(const api::TrainRequest& request,
+                                           const std::string& model) {
+  engine::CheckpointChoice choice;
+  choice.folder = request.out;
+  choice.resume = request.resume;
+  if (choice.resume == "auto" && choice.folder.empty()) {
+    throw Error("--resume", "auto looks in --out, which is not given", "add --out FOLDER");
+  }
+  const std::optional<std::string> beside = weights_beside(model);
+  if (request.start == api::StartWeights::published && !beside) {
+    throw Error("--start", "published, but '" + model + "' holds no weights",
+                "name a folder with config.json and .safetensors files");
+  }
+  if (request.start.value_or(api::StartWeights::published) == api::StartWeights::published) {
+    choice.weights = beside;
+  }
+  choice.save_every = request.save_every;
+  choice.keep = static_cast<int>(request.keep.value_or(choice.keep));
+  if (choice.folder.empty() && choice.save_every) {
+    throw Error("--save-every", "there is no folder to save into", "add --out FOLDER");
+  }
+  return choice;
+}
+
+}  // namespace
+
+PreparedTraining prepare_training(const api::TrainRequest& request) {
+  if (!request.steps) throw Error("--steps", "is missing", "say how many, such as --steps 100");
+  const api::RunRequest run_of = run_request(request);
+  const api::LoadedRun run = api::load_run(run_of);
+  const api::PlannedRun planned = api::complete_plan(run);
+  require_one_device(planned.plan);
+  const model::ConfigText text = model::load_config_text(run_of.model);
+  PreparedTraining prepared;
+  engine::TrainSetup& setup = prepared.setup;
+  setup.numerics = model::read_numerics(text.text, text.name);
+  require_kernels(run.model, setup.numerics);
+  require_memory(run, planned, request);
+  setup.model = run.model;
+  setup.carried = json::parse(text.text, text.name, json::Literals::nan_and_infinity).object();
+  setup.plan = planned.plan;
+  setup.profile = run.profile;
+  setup.isa = engine::isa_of_plan(planned.plan.isa);
+  setup.data.path = request.data;
+  setup.data.tokenizer_vocabulary = request.tokenizer_vocabulary;
+  if (request.held_out) setup.data.held_out_share = *request.held_out;
+  setup.checkpoints = checkpoint_choice(request, run_of.model);
+  setup.steps = *request.steps;
+  setup.options = step_options(request, planned.plan, setup.steps);
+  setup.evaluate_every = request.evaluate_every;
+  prepared.predicted_bytes = planned.memory.reserved_bytes;
+  prepared.notes = run.notes;
+  if (run.model.dropout > 0 || run.model.attention_dropout > 0 || run.model.embedding_dropout > 0) {
+    prepared.notes.emplace_back("the config asks for dropout; the engine trains without");
+  }
+  return prepared;
+}
+
+}  // namespace fourhold::engine_app

@@ -1,0 +1,26 @@
+// From what a user asks of `fourhold train` to a run that is wholly decided.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "fourhold/api/train.h"
+#include "fourhold/base/units.h"
+#include "fourhold/engine/train/train_run.h"
+
+namespace fourhold::engine_app {
+
+// What the process may hold beside its arena; printed, and part of --memory.
+inline constexpr Bytes kOutsideAllowance{std::int64_t{300} << 20};
+
+struct PreparedTraining {
+  engine::TrainSetup setup;
+  Bytes predicted_bytes;  // of the arena
+  std::vector<std::string> notes;
+};
+
+// Throws Error for what the engine cannot run exactly, and, with the planner's verdict and answers
+// in its hint, for a plan that does not fit --memory or the machine: before anything is allocated.
+[[nodiscard]] PreparedTraining prepare_training(const api::TrainRequest& request);
+
+}  // namespace fourhold::engine_app

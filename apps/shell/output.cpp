@@ -1,0 +1,97 @@
+#include "apps/shell/output.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+
+#include "fourhold/base/error.h"
+
+namespace fourhold::shell {
+namespace {
+
+// 0, or the number of the error.
+int write_all(int descriptor, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = write(descriptor, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return errno;
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return 0;
+}
+
+[[noreturn]] void refuse_file(const std::string& path, int fault) {
+  throw Error(path, std::string("cannot be written: ") + std::strerror(fault),
+              "name a file in a folder that can be written to");
+}
+
+// Interrupts wait while a temporary file is about, so that none is left behind.
+class InterruptsBlocked {
+ public:
+  InterruptsBlocked() {
+    sigset_t signals{};
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGINT);
+    sigaddset(&signals, SIGTERM);
+    sigaddset(&signals, SIGHUP);
+    sigprocmask(SIG_BLOCK, &signals, &before_);
+  }
+  ~InterruptsBlocked() { sigprocmask(SIG_SETMASK, &before_, nullptr); }
+  InterruptsBlocked(const InterruptsBlocked&) = delete;
+  InterruptsBlocked& operator=(const InterruptsBlocked&) = delete;
+
+ private:
+  sigset_t before_{};
+};
+
+int write_directly(const std::string& path, std::string_view content) {
+  const int descriptor = open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  if (descriptor < 0) return errno;
+  int fault = write_all(descriptor, content);
+  if (close(descriptor) != 0 && fault == 0) fault = errno;
+  return fault;
+}
+
+int write_and_rename(const std::string& path, std::string_view content) {
+  const InterruptsBlocked blocked;
+  std::string beside = path + ".XXXXXX";
+  const int descriptor = mkostemp(beside.data(), O_CLOEXEC);
+  if (descriptor < 0) return errno;
+  const mode_t mask = umask(0);
+  umask(mask);
+  int fault = fchmod(descriptor, 0666 & ~mask) == 0 ? 0 : errno;  // as a file made plainly
+  if (fault == 0) fault = write_all(descriptor, content);
+  if (fault == 0 && fsync(descriptor) != 0) fault = errno;
+  if (close(descriptor) != 0 && fault == 0) fault = errno;
+  if (fault == 0 && std::rename(beside.c_str(), path.c_str()) != 0) fault = errno;
+  if (fault != 0) unlink(beside.c_str());
+  return fault;
+}
+
+}  // namespace
+
+void write_output(std::string_view text) {
+  const int fault = write_all(STDOUT_FILENO, text);
+  if (fault == 0) return;
+  // A reader that has read enough ends the program as it ends others: by the signal.
+  if (fault == EPIPE && std::signal(SIGPIPE, SIG_DFL) != SIG_ERR) static_cast<void>(raise(SIGPIPE));
+  throw Error("standard output", std::string("cannot be written: ") + std::strerror(fault),
+              "the answer is incomplete", ExitCode::internal_error);
+}
+
+void write_note(std::string_view text) { static_cast<void>(write_all(STDERR_FILENO, text)); }
+
+void write_file(const std::string& path, std::string_view content) {
+  struct stat status {};
+  const bool special = stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode);
+  if (special && S_ISDIR(status.st_mode)) refuse_file(path, EISDIR);
+  const int fault = special ? write_directly(path, content) : write_and_rename(path, content);
+  if (fault != 0) refuse_file(path, fault);
+}
+
+}  // namespace fourhold::shell

@@ -1,0 +1,180 @@
+#include "fourhold/engine/executor/executor.h"
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+#include "fourhold/engine/arena/guards.h"
+#include "fourhold/predict/memory.h"
+
+namespace fourhold::engine {
+namespace {
+
+using plan::Work;
+
+[[noreturn]] void fault_at(const TensorSlot& slot, const std::string& what) {
+  throw std::logic_error(ledger::to_string(slot.key) + ": " + what);
+}
+
+}  // namespace
+
+Executor::Executor(const model::ModelConfig& config, const model::Numerics& numerics,
+                   const plan::Plan& plan, const plan::Profile& profile, LedgerArena& arena,
+                   const ExecutorOptions& options)
+    : config_(config),
+      numerics_(numerics),
+      plan_(plan),
+      arena_(arena),
+      options_(options),
+      blocks_(plan::lower_blocks(config, predict::arena_plan(plan), profile)),
+      program_(plan::lower(config, blocks_, predict::arena_plan(plan), profile, 0,
+                           plan::ProgramKind::train_step)),
+      walked_(walk_program(program_, blocks_)),
+      numbers_{config_, numerics_, plan_.micro_batch, plan_.seq},
+      gemms_(options.isa),
+      recorder_(walked_.slots.size()) {
+  prepare();
+}
+
+Executor::~Executor() = default;
+
+Tensor Executor::tensor_of(SlotId slot) const {
+  return slot == kNoSlot ? Tensor{} : slot_tensors_[static_cast<std::size_t>(slot)];
+}
+
+OperationContext Executor::context() {
+  return {numbers_, state_, {.threads = static_cast<int>(plan_.threads), .isa = options_.isa}};
+}
+
+// Steps before the micro-batches, of each micro-batch, and after: on one stage they follow each
+// other.
+std::vector<std::pair<std::size_t, std::size_t>> Executor::segments() const {
+  std::vector<std::pair<std::size_t, std::size_t>> segments;
+  for (std::size_t i = 0; i < steps_.size(); ++i) {
+    const bool starts = i == 0 || steps_[i].at.micro_batch != steps_[i - 1].at.micro_batch;
+    if (starts) segments.emplace_back(i, i);
+    segments.back().second = i + 1;
+  }
+  return segments;
+}
+
+void Executor::run_step(StepDriver& driver) {
+  state_ = {};
+  const auto parts = segments();
+  const auto laid_out = static_cast<std::int64_t>(parts.size()) - 2;  // micro-batches
+  const auto run_part = [&](std::size_t part, std::int64_t micro_batch) {
+    for (std::size_t i = parts[part].first; i < parts[part].second; ++i) {
+      run(steps_[i], static_cast<std::int64_t>(i), micro_batch, driver);
+    }
+  };
+  run_part(0, -1);
+  for (std::int64_t m = 0; m < plan_.grad_accum; ++m) {
+    // The first and the last lie apart; those between lie where the second does.
+    const std::int64_t from_end = plan_.grad_accum - m;
+    const std::int64_t place = from_end == 1 ? laid_out - 1 : std::min(m, laid_out - 2);
+    run_part(static_cast<std::size_t>(1 + std::max<std::int64_t>(place, 0)), m);
+  }
+  run_part(parts.size() - 1, -1);
+}
+
+void Executor::run(const PreparedStep& step, std::int64_t index, std::int64_t micro_batch,
+                   StepDriver& driver) {
+  if (options_.watch == Watch::on) prepare_watch(step);
+  switch (step.at.work) {
+    case Work::count_tokens: {
+      const std::int64_t tokens = driver.count_tokens();
+      state_.inverse_tokens = 1.0F / static_cast<float>(tokens);
+      tensor_of(walked_.scalars[kTokenCount]).as<std::int64_t>()[0] = tokens;
+      tensor_of(walked_.scalars[kLossSum]).as<double>()[0] = 0;
+      break;
+    }
+    case Work::load_ids:
+      for (const auto& [slot, operand] : step.operands) driver.load_ids(micro_batch, operand);
+      break;
+    case Work::load_targets:
+      for (const auto& [slot, operand] : step.operands) driver.load_targets(micro_batch, operand);
+      break;
+    case Work::compute:
+      run_operation(step.call, context());
+      break;
+    case Work::reduce_loss: {
+      tensor_of(walked_.scalars[kLossSum]).as<double>()[0] = state_.loss_sum;
+      const auto tokens = tensor_of(walked_.scalars[kTokenCount]).as<std::int64_t>()[0];
+      driver.loss(state_.loss_sum / static_cast<double>(tokens));
+      break;
+    }
+    case Work::gradient_norm:
+      tensor_of(walked_.scalars[kGradientNorm]).as<double>()[0] = driver.gradient_norm(parameters_);
+      break;
+    case Work::clip:
+      driver.clip(parameters_);
+      break;
+    case Work::optimize:
+      for (const std::size_t parameter : step.parameters) driver.optimize(parameters_[parameter]);
+      break;
+    default:
+      break;  // messages between ranks: there is one
+  }
+  for (const auto& [slot, operand] : step.operands) recorder_.touch(slot, operand, index);
+  if (options_.watch == Watch::on) check_watch(step);
+}
+
+double Executor::evaluate(const Load& load_ids, const Load& load_targets) {
+  state_ = {};
+  state_.purpose = Purpose::evaluate;
+  // The first micro-batch's forwards, in its own place: between two steps nothing else is there.
+  const auto [begin, end] = segments()[1];
+  const OperationContext context = this->context();
+  for (std::size_t i = begin; i < end; ++i) {
+    const PreparedStep& step = steps_[i];
+    if (step.at.work == Work::load_ids) load_ids(step.operands.front().second);
+    if (step.at.work == Work::load_targets) load_targets(step.operands.front().second);
+    if (step.at.work == Work::compute && step.call.phase == plan::Phase::forward) {
+      run_operation(step.call, context);
+    }
+  }
+  return state_.loss_sum;
+}
+
+void Executor::prepare_watch(const PreparedStep& step) const {
+  for (const SlotId slot : step.born) {
+    const Tensor own = tensor_of(slot);
+    poison({own.data, static_cast<std::size_t>(own.bytes())});
+    fill_guards(arena_, entries_[static_cast<std::size_t>(slot)]);
+  }
+}
+
+void Executor::check_watch(const PreparedStep& step) const {
+  for (const auto& [slot, operand] : step.operands) {
+    const TensorSlot& own = walked_.slots[static_cast<std::size_t>(slot)];
+    if (own.is_state()) continue;
+    if (const auto byte = changed_guard(arena_, entries_[static_cast<std::size_t>(slot)])) {
+      fault_at(own, "a step wrote outside it, at byte " + std::to_string(*byte));
+    }
+  }
+  for (const auto& [slot, operand] : step.written) {
+    const auto left = poison_left({operand.data, static_cast<std::size_t>(operand.bytes())},
+                                  bytes_of(1, operand.dtype));
+    if (left) {
+      fault_at(walked_.slots[static_cast<std::size_t>(slot)],
+               "a step that writes it left byte " + std::to_string(*left) + " as it was");
+    }
+  }
+}
+
+ledger::Ledger Executor::measured() const {
+  ledger::Ledger measured =
+      recorder_.ledger(walked_.slots, static_cast<std::int64_t>(steps_.size()));
+  std::int64_t highest = 0;
+  for (std::size_t i = 0; i < walked_.slots.size(); ++i) {
+    if (!recorder_.touched(static_cast<SlotId>(i))) continue;
+    highest =
+        std::max(highest, arena_.offset_of(entries_[i]) + recorder_.bytes(static_cast<SlotId>(i)));
+  }
+  measured.reserved_bytes = Bytes(highest);
+  return measured;
+}
+
+std::vector<std::string> Executor::kernel_choices() const { return gemms_.choices(); }
+
+}  // namespace fourhold::engine

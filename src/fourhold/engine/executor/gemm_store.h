@@ -1,0 +1,33 @@
+// The matrix products of a run: each kind is prepared once, before the first step.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "fourhold/engine/executor/operation_call.h"
+#include "fourhold/engine/kernels/gemm.h"
+#include "fourhold/engine/kernels/gemm_candidates.h"
+
+namespace fourhold::engine {
+
+class GemmStore {
+ public:
+  explicit GemmStore(Isa isa) : isa_(isa) {}
+
+  // The product for a problem; the same one for an equal problem. Valid as long as the store.
+  PreparedGemm of(const GemmProblem& problem);
+  // "forward 4096 x 2304 x 768, bf16: avx512_bf16 (amx: this processor has no AMX)".
+  [[nodiscard]] std::vector<std::string> choices() const;
+
+ private:
+  struct Stored {
+    GemmProblem problem;
+    GemmChoice choice;
+  };
+  Isa isa_;
+  std::vector<std::unique_ptr<Stored>> stored_;
+};
+
+}  // namespace fourhold::engine

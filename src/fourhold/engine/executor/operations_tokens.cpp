@@ -1,0 +1,139 @@
+// What depends on which token a row is: lookups, positions, rotation, attention.
+#include <cmath>
+
+#include "fourhold/engine/executor/operations.h"
+#include "fourhold/engine/kernels/attention.h"
+#include "fourhold/engine/kernels/elementwise.h"
+#include "fourhold/engine/kernels/embedding.h"
+#include "fourhold/engine/kernels/rotary.h"
+
+namespace fourhold::engine {
+namespace {
+
+Positions positions_of(const OperationContext& context) {
+  return {.sequences = context.model.micro_batch, .tokens = context.model.seq};
+}
+
+// Rows of a learned table that stand before position 0 (opt has two).
+std::int64_t first_row(const model::ModelConfig& config) {
+  return config.max_positions > 0 ? config.position_rows - config.max_positions : 0;
+}
+
+Rotary rotary_of(const OperationCall& call, const OperationContext& context) {
+  const model::RotaryNumbers& numbers = context.model.numerics.rotary;
+  const std::int64_t head_dim = call.layer_kind->attention.head_dim;
+  Rotary rotary;
+  rotary.head_dim = head_dim;
+  rotary.turned =
+      std::llround(static_cast<double>(head_dim) * context.model.config.rotary_fraction);
+  rotary.base = numbers.base;
+  switch (numbers.stretch) {
+    case model::RotaryStretch::none:
+      rotary.scaling = RotaryScaling::none;
+      break;
+    case model::RotaryStretch::linear:
+      rotary.scaling = RotaryScaling::linear;
+      break;
+    case model::RotaryStretch::llama3:
+      rotary.scaling = RotaryScaling::llama3;
+      break;
+  }
+  rotary.factor = numbers.factor;
+  rotary.low_frequency_factor = numbers.low_frequency_factor;
+  rotary.high_frequency_factor = numbers.high_frequency_factor;
+  rotary.original_max_positions = numbers.original_max_positions;
+  return rotary;
+}
+
+// Backward works in place where the program gives it one storage, else on a copy.
+void start_gradient(const OperationCall& call, const OperationContext& context) {
+  const Tensor& dy = call.output_gradients[0];
+  const Tensor& dx = call.input_gradients[0].tensor;
+  if (dx.data != dy.data) cast(dy, dx, context.execution);
+}
+
+AttentionShape shape_of(const OperationCall& call, const OperationContext& context) {
+  const model::Attention& attention = call.layer_kind->attention;
+  AttentionShape shape;
+  shape.sequences = context.model.micro_batch;
+  shape.seq = context.model.seq;
+  shape.heads = call.inputs[0].dims[1];
+  shape.kv_heads = call.inputs[1].dims[1];
+  shape.head_dim = attention.head_dim;
+  shape.window = call.operation->window;
+  shape.scale = static_cast<float>(1 / std::sqrt(static_cast<double>(attention.head_dim)));
+  return shape;
+}
+
+}  // namespace
+
+void embedding_lookup_forward(const OperationCall& call, const OperationContext& context) {
+  embedding_lookup(call.inputs[0], call.parameters[0], 0, call.outputs[0], context.execution);
+}
+
+void embedding_lookup_backward(const OperationCall& call, const OperationContext& context) {
+  const Written& gradient = call.parameter_gradients[0];
+  if (!gradient.wanted()) return;
+  if (gradient.destination == Destination::overwrite) {
+    fill_zero(gradient.tensor, context.execution);
+  }
+  engine::embedding_lookup_backward(call.inputs[0], call.output_gradients[0], 0, gradient.tensor,
+                                    context.execution);
+}
+
+void add_positions_forward(const OperationCall& call, const OperationContext& context) {
+  engine::add_positions(call.outputs[0], positions_of(context), call.parameters[0],
+                        first_row(context.model.config), context.execution);
+}
+
+void add_positions_backward(const OperationCall& call, const OperationContext& context) {
+  const Written& gradient = call.parameter_gradients[0];
+  if (gradient.wanted()) {
+    if (gradient.destination == Destination::overwrite) {
+      fill_zero(gradient.tensor, context.execution);
+    }
+    engine::add_positions_backward(call.output_gradients[0], positions_of(context), gradient.tensor,
+                                   first_row(context.model.config), context.execution);
+  }
+  if (call.input_gradients[0].wanted()) start_gradient(call, context);
+}
+
+void rotary_forward(const OperationCall& call, const OperationContext& context) {
+  if (call.outputs[0].data != call.inputs[0].data) {
+    cast(call.inputs[0], call.outputs[0], context.execution);
+  }
+  rotate(rotary_of(call, context), call.outputs[0], positions_of(context), context.execution);
+}
+
+void rotary_backward(const OperationCall& call, const OperationContext& context) {
+  start_gradient(call, context);
+  rotate_back(rotary_of(call, context), call.input_gradients[0].tensor, positions_of(context),
+              context.execution);
+}
+
+void attention_forward(const OperationCall& call, const OperationContext& context) {
+  engine::attention({.shape = shape_of(call, context),
+                     .q = call.inputs[0],
+                     .k = call.inputs[1],
+                     .v = call.inputs[2],
+                     .out = call.outputs[0],
+                     .log_sum_exp = call.outputs[1]},
+                    call.scratch, context.execution);
+}
+
+void attention_backward(const OperationCall& call, const OperationContext& context) {
+  engine::attention_backward({.shape = shape_of(call, context),
+                              .q = call.inputs[0],
+                              .k = call.inputs[1],
+                              .v = call.inputs[2],
+                              .out = call.outputs[0],
+                              .log_sum_exp = call.outputs[1],
+                              .dout = call.output_gradients[0],
+                              .row_sums = call.transients[0],
+                              .dq = call.input_gradients[0].tensor,
+                              .dk = call.input_gradients[1].tensor,
+                              .dv = call.input_gradients[2].tensor},
+                             call.scratch, context.execution);
+}
+
+}  // namespace fourhold::engine

@@ -1,0 +1,45 @@
+// Where a run's weights come from and go to: random, published, or a checkpoint.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "fourhold/base/json.h"
+#include "fourhold/engine/checkpoint/checkpoint_save.h"
+#include "fourhold/engine/checkpoint/published_reader.h"
+#include "fourhold/engine/checkpoint/run_state.h"
+#include "fourhold/engine/executor/executor.h"
+#include "fourhold/model/model_config.h"
+#include "fourhold/plan/recipe.h"
+
+namespace fourhold::engine {
+
+using Parameters = std::span<const ParameterTensors>;
+
+// Weights as the family initialises them, moments zero.
+void start_random(Parameters parameters, const model::ModelConfig& config, double deviation,
+                  std::uint64_t seed, plan::Precision precision);
+
+// Weights of a published folder or file, moments zero. Throws Error as PublishedWeights, and where
+// a weight is not finite or does not fit the type it is trained in.
+void start_published(Parameters parameters, const PublishedWeights& weights,
+                     plan::Precision precision);
+
+// Weights, master copies and moments of a checkpoint, bit for bit.
+void start_checkpoint(Parameters parameters, const PublishedWeights& weights,
+                      const StateFiles& state);
+
+// What a checkpoint holds beside its tensors' values.
+struct CheckpointFacts {
+  const model::ModelConfig& config;
+  const json::Object& carried;  // members of the model's config.json
+  const RunState& run;
+  DType weights = DType::bf16;  // the type they are trained in, so that resuming is exact
+};
+// Writes a complete checkpoint and deletes older ones beyond `keep`; its path. Throws Error where
+// the disk does not take it; the checkpoints before are whole.
+std::string save_checkpoint(const std::string& folder, std::int64_t step, int keep,
+                            Parameters parameters, const CheckpointFacts& facts);
+
+}  // namespace fourhold::engine

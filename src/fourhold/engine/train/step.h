@@ -1,0 +1,75 @@
+// One step of training, put together: the program's forwards and backwards, then norm, clip and
+// update. Read it to see what a step is.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "fourhold/engine/data/dataset.h"
+#include "fourhold/engine/executor/executor.h"
+#include "fourhold/engine/optimizer/gradient_norm.h"
+#include "fourhold/engine/optimizer/hyperparameters.h"
+#include "fourhold/engine/optimizer/overflow.h"
+#include "fourhold/engine/optimizer/schedule.h"
+#include "fourhold/engine/optimizer/stall_meter.h"
+#include "fourhold/engine/optimizer/update.h"
+
+namespace fourhold::engine {
+
+struct StepOptions {
+  Hyperparameters hyperparameters;
+  Schedule schedule;
+  double clip_norm = 1;  // 0: gradients are not clipped
+  plan::Precision precision = plan::Precision::bf16;
+  std::uint64_t seed = 0;
+  int threads = 1;
+};
+
+// What a step did.
+struct StepReport {
+  std::int64_t step = 0;
+  double loss = 0;  // mean over the tokens that are learned
+  std::int64_t learned_tokens = 0;
+  double gradient_norm = 0;  // before clipping
+  double learning_rate = 0;
+  StallCount stall;
+};
+
+// Feeds the executor with data and updates the weights. A loss, gradient or update that is not
+// finite is an Error that names the step, thrown before any weight is written.
+class TrainingStep final : public StepDriver {
+ public:
+  // `dataset` must outlive this; `micro_batch` sequences of `plan.seq` tokens at a time.
+  TrainingStep(const data::Dataset& dataset, const plan::Plan& plan, const StepOptions& options);
+
+  // Runs step `step` (from 1) on the batch at `position`.
+  StepReport run(std::int64_t step, data::DataPosition position, Executor& executor);
+
+  std::int64_t count_tokens() override;
+  void load_ids(std::int64_t micro_batch, const Tensor& ids) override;
+  void load_targets(std::int64_t micro_batch, const Tensor& targets) override;
+  void loss(double mean) override;
+  double gradient_norm(std::span<const ParameterTensors> parameters) override;
+  void clip(std::span<const ParameterTensors> parameters) override;
+  void optimize(const ParameterTensors& parameter) override;
+
+ private:
+  [[nodiscard]] StepFactors factors_of(const ParameterTensors& parameter) const;
+  [[nodiscard]] UpdateOptions update_options() const;
+  void read_micro_batch(std::int64_t micro_batch);
+
+  const data::Dataset& dataset_;
+  plan::Plan plan_;
+  StepOptions options_;
+  std::vector<data::TokenId> ids_;  // of the micro-batch that was read last
+  std::vector<data::TokenId> targets_;
+  std::int64_t read_ = -1;  // which one that is
+  data::DataPosition position_;
+  StepReport report_;
+  double gradient_scale_ = 1;
+  Magnitudes magnitudes_;       // of weights and moments, after the last step
+  Magnitudes next_magnitudes_;  // of those updated so far
+};
+
+}  // namespace fourhold::engine

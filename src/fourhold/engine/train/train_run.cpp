@@ -1,0 +1,241 @@
+#include "fourhold/engine/train/train_run.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <memory>
+#include <utility>
+
+#include "fourhold/base/error.h"
+#include "fourhold/base/version.h"
+#include "fourhold/engine/arena/ledger_arena.h"
+#include "fourhold/engine/checkpoint/saved_checkpoint.h"
+#include "fourhold/engine/data/builtin_text.h"
+#include "fourhold/engine/train/process_memory.h"
+#include "fourhold/engine/train/run_weights.h"
+#include "fourhold/plan/plan.h"
+#include "fourhold/predict/expanded_ledger.h"
+#include "fourhold/predict/memory.h"
+
+namespace fourhold::engine {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// Losses kept in a checkpoint: enough to see where a run stands.
+constexpr std::size_t kLossesKept = 100;
+
+data::TokenSource open_data(const TrainSetup& setup) {
+  if (setup.data.path == data::kBuiltinName) return data::builtin_tokens(setup.model.vocab);
+  return data::open_tokens(setup.data.path,
+                           {.model_vocabulary = setup.model.vocab,
+                            .tokenizer_vocabulary = setup.data.tokenizer_vocabulary,
+                            .format = {}});
+}
+
+// The ledger of the plan's arena, with the size that its placement needs.
+ledger::Ledger predicted_ledger(const TrainSetup& setup) {
+  return predict::expanded_ledger(setup.model, predict::arena_plan(setup.plan), setup.profile, 0);
+}
+
+class Run {
+ public:
+  Run(const TrainSetup& setup, const TrainObserver& observer)
+      : setup_(setup),
+        observer_(observer),
+        source_(open_data(setup)),
+        dataset_(source_, {.length = setup.plan.seq,
+                           .seed = setup.options.seed,
+                           .held_out_share = setup.data.held_out_share}),
+        arena_(predicted_ledger(setup), {.threads = setup.options.threads}),
+        executor_(setup.model, setup.numerics, setup.plan, setup.profile, arena_,
+                  {.isa = setup.isa, .watch = Watch::off}),
+        step_(dataset_, setup.plan, setup.options) {}
+
+  TrainResult run() {
+    observer_.note(source_.description());
+    start();
+    std::int64_t step = first_step_;
+    for (; step <= setup_.steps; ++step) {
+      if (observer_.stop_asked()) {
+        result_.stopped_early = true;
+        break;
+      }
+      do_step(step);
+    }
+    const std::int64_t done = step - 1;
+    if (done >= first_step_) finish(done);
+    return report(done);
+  }
+
+ private:
+  // --- beginning ---
+
+  void start() {
+    const CheckpointChoice& choice = setup_.checkpoints;
+    std::optional<std::string> from;
+    if (choice.resume == "auto") {
+      const Latest latest = latest_checkpoint(choice.folder);
+      for (const std::string& skipped : latest.skipped) observer_.note(skipped);
+      from = latest.path;
+      if (!from) observer_.note("no complete checkpoint in " + choice.folder + ": a new run");
+    } else if (!choice.resume.empty()) {
+      from = choice.resume;
+    }
+    if (from) {
+      resume(*from);
+    } else if (choice.weights) {
+      const WeightFiles files(*choice.weights);
+      const PublishedWeights weights(files.tensors(), setup_.model, *choice.weights);
+      for (const std::string& note : files.notes()) observer_.note(note);
+      for (const std::string& note : weights.notes()) observer_.note(note);
+      start_published(executor_.parameters(), weights, setup_.options.precision);
+      observer_.note("weights of " + *choice.weights);
+    } else {
+      start_random(executor_.parameters(), setup_.model, setup_.numerics.initializer_range,
+                   setup_.options.seed, setup_.options.precision);
+    }
+  }
+
+  void resume(const std::string& path) {
+    const SavedCheckpoint saved = open_checkpoint(path, Verify::contents);
+    check_resumable(
+        saved.run, saved.model,
+        {.model = setup_.model, .precision = precision_name(), .optimizer = optimizer_name()},
+        path);
+    position_ = data::position_from_json(saved.run.data_position, dataset_.order(), path);
+    const WeightFiles files(path);
+    const PublishedWeights weights(files.tensors(), setup_.model, path);
+    start_checkpoint(executor_.parameters(), weights, StateFiles(path));
+    first_step_ = saved.run.step + 1;
+    tokens_seen_ = saved.run.tokens_seen;
+    result_.losses = saved.run.losses;
+    kept_losses_ = saved.run.losses.size();
+    observer_.note("resumed from " + path + " after step " + std::to_string(saved.run.step));
+    if (first_step_ > setup_.steps) {
+      throw Error("--steps", "the run has done its " + std::to_string(saved.run.step) + " steps",
+                  "ask for more: --steps counts from the beginning of the run");
+    }
+  }
+
+  // --- steps ---
+
+  void do_step(std::int64_t step) {
+    const Clock::time_point started = Clock::now();
+    TrainLine line;
+    line.step = step_.run(step, position_, executor_);
+    line.seconds = seconds_since(started);
+    position_ = dataset_.order().after(position_, setup_.plan.global_batch);
+    tokens_seen_ += setup_.plan.global_batch * setup_.plan.seq;
+    result_.losses.push_back(line.step.loss);
+    result_.step_seconds.push_back(line.seconds);
+    result_.stall += line.step.stall;
+    if (setup_.evaluate_every && step % *setup_.evaluate_every == 0) {
+      line.held_out_loss = evaluate();
+    }
+    observer_.line(line);
+    const std::optional<std::int64_t>& every = setup_.checkpoints.save_every;
+    if (every && step % *every == 0) save(step);
+  }
+
+  // The mean loss over all whole micro-batches of held-out sequences.
+  std::optional<double> evaluate() {
+    const std::int64_t micro_batch = setup_.plan.micro_batch;
+    std::vector<data::TokenId> ids(static_cast<std::size_t>(micro_batch * setup_.plan.seq));
+    std::vector<data::TokenId> targets(ids.size());
+    double sum = 0;
+    std::int64_t tokens = 0;
+    for (std::int64_t first = 0; first + micro_batch <= dataset_.split().held_out;
+         first += micro_batch) {
+      tokens += dataset_.fill_held_out(first, ids, targets);
+      const auto copy = [](const std::vector<data::TokenId>& from) {
+        return [&from](const Tensor& to) {
+          std::memcpy(to.data, from.data(), static_cast<std::size_t>(to.bytes()));
+        };
+      };
+      sum += executor_.evaluate(copy(ids), copy(targets));
+    }
+    if (tokens == 0) return std::nullopt;
+    return sum / static_cast<double>(tokens);
+  }
+
+  // --- end ---
+
+  void finish(std::int64_t step) {
+    result_.held_out_loss = evaluate();
+    if (!setup_.checkpoints.folder.empty() && saved_step_ != step) save(step);
+  }
+
+  void save(std::int64_t step) {
+    if (setup_.checkpoints.folder.empty()) return;
+    RunState state;
+    state.step = step;
+    state.seed = static_cast<std::int64_t>(setup_.options.seed);
+    state.tokens_seen = tokens_seen_;
+    state.precision = precision_name();
+    state.optimizer = optimizer_name();
+    state.data_position = data::to_json(position_, dataset_.order());
+    state.plan = plan::to_json(setup_.plan);
+    state.versions = json::Object{{"fourhold", json::Value(std::string(build_info().version))}};
+    const std::size_t count = std::min(result_.losses.size(), kLossesKept);
+    state.losses.assign(result_.losses.end() - static_cast<std::ptrdiff_t>(count),
+                        result_.losses.end());
+    const DType weights = executor_.parameters().front().weight.dtype;
+    result_.checkpoint = save_checkpoint(
+        setup_.checkpoints.folder, step, setup_.checkpoints.keep, executor_.parameters(),
+        {.config = setup_.model, .carried = setup_.carried, .run = state, .weights = weights});
+    saved_step_ = step;
+  }
+
+  TrainResult report(std::int64_t done) {
+    result_.losses.erase(result_.losses.begin(),
+                         result_.losses.begin() + static_cast<std::ptrdiff_t>(kept_losses_));
+    result_.first_step = first_step_;
+    result_.last_step = done;
+    result_.predicted = arena_.ledger();
+    result_.predicted.reserved_bytes = arena_.placement().reserved_bytes;
+    result_.measured = executor_.measured();
+    result_.comparison = ledger::compare(result_.predicted, result_.measured);
+    const ProcessMemory memory = process_memory();
+    result_.peak_resident_bytes = memory.peak;
+    result_.arena_bytes = Bytes(arena_.arena().bytes());
+    result_.outside_arena_bytes = memory.resident - result_.arena_bytes;
+    result_.tokens_per_step = setup_.plan.global_batch * setup_.plan.seq;
+    result_.kernels = executor_.kernel_choices();
+    return std::move(result_);
+  }
+
+  [[nodiscard]] std::string precision_name() const {
+    return std::string(plan::kPrecisionNames[static_cast<std::size_t>(setup_.options.precision)]);
+  }
+  [[nodiscard]] std::string optimizer_name() const {
+    return std::string(
+        plan::kOptimizerNames[static_cast<std::size_t>(setup_.options.hyperparameters.optimizer)]);
+  }
+
+  const TrainSetup& setup_;
+  const TrainObserver& observer_;
+  data::TokenSource source_;
+  data::Dataset dataset_;
+  LedgerArena arena_;
+  Executor executor_;
+  TrainingStep step_;
+  data::DataPosition position_;
+  std::int64_t first_step_ = 1;
+  std::int64_t saved_step_ = -1;
+  std::int64_t tokens_seen_ = 0;
+  std::size_t kept_losses_ = 0;  // of those in the result, from before this call
+  TrainResult result_;
+};
+
+}  // namespace
+
+TrainResult train(const TrainSetup& setup, const TrainObserver& observer) {
+  return std::make_unique<Run>(setup, observer)->run();
+}
+
+}  // namespace fourhold::engine
