@@ -45,7 +45,8 @@ ExitCode run_verb(const api::Verb& verb, const std::vector<std::string>& words) 
     all.insert(all.end(), words.begin(), words.end());
     cli::become_engine(all);
   }
-  if (verb.name == "plan") cli::prepare_heap();  // a search holds megabytes, a question does not
+  // A search holds megabytes, also that for what a prediction leaves open.
+  if (verb.name == "plan" || verb.name == "predict") cli::prepare_heap();
   const api::Output output = [&] {
     shell::ProgressLine progress;
     return verb.run(parsed.arguments, parsed.form, screen, progress.function());

@@ -153,6 +153,7 @@ std::string first_answer_text(const predict::Verdict& verdict, const report::Scr
   const std::string start = "Change first: " + answer->change;
   if (verdict.verdict == VerdictClass::fits_but_takes_too_long) {
     return report::first_that_fits({start + ".", start.substr(0, start.find(" (")) + ".",
+                                    start.substr(0, start.find(", with")) + ".",
                                     "Change first: " + brief_change(answer->change) + "."},
                                    screen.columns) +
            "\n";
@@ -198,7 +199,7 @@ std::string answers_text(const predict::Verdict& verdict, const report::Screen& 
     }
     table.add(std::move(cells));
   }
-  return title_text("What to change, cheapest first (one change at a time)", screen) +
+  return title_text("What to change, easiest first (one change at a time)", screen) +
          table.text(screen, 2);
 }
 

@@ -1,6 +1,7 @@
 #include "fourhold/api/target.h"
 
 #include <algorithm>
+#include <limits>
 #include <string_view>
 #include <utility>
 
@@ -96,10 +97,13 @@ predict::Capacity capacity_of(const Target& target, const TargetRequest& request
   capacity.devices_per_node = target.cluster.devices_per_node;
   capacity.headroom = request.headroom.value_or(0);
   if (request.host_memory) {
+    capacity.node_host_bytes = *request.host_memory;
     // A device that is nothing but memory says nothing of nodes: all devices share the one given.
-    const std::int64_t node = request.device.empty() ? devices : device.devices_per_node;
-    capacity.host_bytes = Bytes(request.host_memory->count() / std::min(devices, node));
-  } else if (device.host_memory > Bytes(0)) {
+    capacity.host_sharers = request.device.empty() ? std::numeric_limits<std::int64_t>::max()
+                                                   : device.devices_per_node;
+    return predict::over_devices(capacity, devices);
+  }
+  if (device.host_memory > Bytes(0)) {
     capacity.host_bytes = device.host_memory;
   }
   return capacity;

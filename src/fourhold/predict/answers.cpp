@@ -85,9 +85,10 @@ class Search {
     answer.change = change;
     answer.plan = std::move(changed);
     answer.saves_bytes = held(memory_) - held(predicted);
-    answer.then_class = classify(predicted, capacity_);
+    const Capacity there = over_devices(capacity_, answer.plan.devices());
+    answer.then_class = classify(predicted, there);
     if (ends_state_failure(answer)) {
-      Search next(config_, answer.plan, profile_, predicted, capacity_, ShortOf::device);
+      Search next(config_, answer.plan, profile_, predicted, there, ShortOf::device);
       if (std::optional<Answer> cure = next.cure_on_the_same_devices()) {
         answer.then_change = SecondChange{std::move(cure->change), std::move(cure->plan)};
       }

@@ -64,6 +64,15 @@ std::string headroom_text(const Capacity& capacity) {
   return capacity.headroom > 0 ? fmt::format(" ({:g}% headroom)", capacity.headroom * 100) : "";
 }
 
+Capacity over_devices(const Capacity& capacity, std::int64_t devices) {
+  Capacity shared = capacity;
+  if (capacity.node_host_bytes) {
+    shared.host_bytes =
+        Bytes(capacity.node_host_bytes->count() / std::min(devices, capacity.host_sharers));
+  }
+  return shared;
+}
+
 Shortfall shortfall_of(const MemoryPrediction& memory, const Capacity& capacity) {
   Shortfall lack;
   const Bytes budget = budget_of(capacity);

@@ -27,7 +27,13 @@ struct Capacity {
   std::optional<Bytes> host_bytes{};  // per device; absent: not checked
   std::int64_t devices_per_node = 1;
   double headroom = 0;  // share of usable_bytes that must stay free
+  // Where a node's host memory is given as one amount: its devices in use share it, and host_bytes
+  // is a share.
+  std::optional<Bytes> node_host_bytes{};
+  std::int64_t host_sharers = 1;  // most devices that share it
 };
+// The same with the host's share that a device has when `devices` are in use.
+[[nodiscard]] Capacity over_devices(const Capacity& capacity, std::int64_t devices);
 
 // What of usable_bytes a plan may fill.
 [[nodiscard]] Bytes budget_of(const Capacity& capacity);
