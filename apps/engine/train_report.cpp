@@ -111,7 +111,7 @@ std::string to_text(const TrainResult& result, const report::Screen& screen) {
                       median_seconds(result));
   text += fmt::format("Stall    {:.2f}% of updates were too small to change a weight\n",
                       100 * result.stall.share());
-  text += fmt::format("Process  {} beside the arena of {}; peak {} with code and files\n",
+  text += fmt::format("Process  {} beside the arena of {}; at most {} in all\n",
                       format_bytes(result.outside_arena_bytes), format_bytes(result.arena_bytes),
                       format_bytes(result.peak_resident_bytes));
   if (result.checkpoint) text += "Saved    " + *result.checkpoint + "\n";

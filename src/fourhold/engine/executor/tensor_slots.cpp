@@ -60,8 +60,8 @@ class Walk {
     if (first < 0) first = now();
   }
 
-  SlotId add(TensorSlot slot) {
-    result_.slots.push_back(std::move(slot));
+  SlotId add(const TensorSlot& slot) {
+    result_.slots.push_back(slot);
     return static_cast<SlotId>(result_.slots.size() - 1);
   }
   [[nodiscard]] static std::string_view text_of(const plan::ProgramBlock& block) {
@@ -95,7 +95,7 @@ class Walk {
     slot.category = category;
     slot.dtype = dtype;
     slot.dims = predict::dims_of(parameter.shape);
-    return add(std::move(slot));
+    return add(slot);
   }
 
   ParameterSlots add_parameter(const plan::BlockInstance& at, std::int16_t index) {
@@ -114,7 +114,7 @@ class Walk {
         slots.master = tensor(Role::master, Category::master_weight,
                               recipe.master_bytes == 4 ? DType::fp32 : DType::int16);
       }
-      if (moments.size() > 0) {
+      if (!moments.empty()) {
         slots.moment1 = tensor(Role::moment1, Category::optimizer_state, moments[0].dtype);
       }
       if (moments.size() > 1) {
@@ -187,7 +187,7 @@ class Walk {
     slot.category = category;
     slot.dtype = dtype;
     slot.dims = Dims{1};
-    return add(std::move(slot));
+    return add(slot);
   }
 
   void add_stage_tensors() {
@@ -225,7 +225,7 @@ class Walk {
     slot.dtype = tensor.dtype;
     slot.dims = predict::dims_of(tensor.shape);
     slot.first_step = now();
-    return add(std::move(slot));
+    return add(slot);
   }
 
   [[nodiscard]] std::int16_t owner(const StepInstance& at, std::int16_t tensor) const {
