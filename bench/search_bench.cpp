@@ -3,6 +3,8 @@
 // bounds.
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
+
 #include "fourhold/hardware/catalogue.h"
 #include "fourhold/model/load_model.h"
 #include "fourhold/predict/scaling.h"
@@ -33,6 +35,14 @@ struct Gpt3 {
   }
 };
 
+// The same plans in the same order, at the same step time.
+bool same_plans(const search::SearchResult& a, const search::SearchResult& b) {
+  return std::equal(a.plans.begin(), a.plans.end(), b.plans.begin(), b.plans.end(),
+                    [](const search::FoundPlan& x, const search::FoundPlan& y) {
+                      return x.plan == y.plan && x.step_seconds == y.step_seconds;
+                    });
+}
+
 void search_gpt3(benchmark::State& state, search::Bounds bounds) {
   Gpt3 gpt3(state.range(0));
   gpt3.request.bounds = bounds;
@@ -41,6 +51,13 @@ void search_gpt3(benchmark::State& state, search::Bounds bounds) {
     result = search::find_plans(gpt3.request);
     benchmark::DoNotOptimize(result.plans.data());
   }
+  gpt3.request.bounds = bounds == search::Bounds::on ? search::Bounds::off : search::Bounds::on;
+  if (!same_plans(result, search::find_plans(gpt3.request))) {
+    state.SkipWithError("the ten plans with bounds and without differ");
+  }
+  // A candidate is scored when its memory is exact, alone or with its group; `evaluated` are those
+  // that fit and got a time.
+  state.counters["evaluated"] = static_cast<double>(result.counts.evaluated);
   state.counters["candidates"] = static_cast<double>(result.counts.candidates);
   state.counters["pruned"] = static_cast<double>(result.counts.pruned);
   state.counters["replayed"] = static_cast<double>(result.counts.replayed);

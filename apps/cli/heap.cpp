@@ -18,7 +18,12 @@ constexpr std::uintptr_t kHugePage = std::uintptr_t{2} << 20;
 constexpr int kHeapBytes = 32 << 20;  // address space; pages come when they are touched
 
 // Where glibc's heap ends now. Another allocator (a sanitizer's) leaves it where it is.
-std::uintptr_t end_of_heap() { return reinterpret_cast<std::uintptr_t>(sbrk(0)); }
+char* end_of_heap() { return static_cast<char*>(sbrk(0)); }
+
+// Bytes from an address to the next huge page, all of one where it is at one.
+std::uintptr_t to_next_page(const char* address) {
+  return kHugePage - reinterpret_cast<std::uintptr_t>(address) % kHugePage;
+}
 
 // volatile: an allocation that nobody reads would be left out.
 void* allocate(std::size_t bytes) {
@@ -32,16 +37,17 @@ void prepare_heap() {
   mallopt(M_TOP_PAD, kHeapBytes);
   mallopt(M_TRIM_THRESHOLD, kHeapBytes);  // what is freed will be used again
   mallopt(M_MMAP_THRESHOLD, kHeapBytes / 2);
-  const std::uintptr_t before = end_of_heap();
+  char* const before = end_of_heap();
   std::free(allocate(std::size_t{256} << 10));  // more than there is: the heap grows
-  const std::uintptr_t end = end_of_heap() / kHugePage * kHugePage;
-  const std::uintptr_t begin = (before / kHugePage + 1) * kHugePage;
-  if (begin >= end) return;
+  const auto grown = static_cast<std::uintptr_t>(end_of_heap() - before);
+  if (grown < 2 * kHugePage) return;
+  char* const begin = before + to_next_page(before);
+  const std::uintptr_t whole_pages = (grown - to_next_page(before)) / kHugePage * kHugePage;
   // Only advice: where it is not taken, pages stay small.
-  static_cast<void>(madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE));
+  static_cast<void>(madvise(begin, whole_pages, MADV_HUGEPAGE));
   // What is allocated from now on starts on a huge page: the rest before it is taken, untouched.
-  const auto next = reinterpret_cast<std::uintptr_t>(allocate(1));
-  if (next < begin) static_cast<void>(allocate(begin - next - 64));
+  const auto* const next = static_cast<const char*>(allocate(1));
+  if (next < begin) static_cast<void>(allocate(static_cast<std::size_t>(begin - next) - 64));
 }
 #else
 void prepare_heap() {}

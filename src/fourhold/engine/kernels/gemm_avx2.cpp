@@ -1,5 +1,7 @@
 #include <immintrin.h>
 
+#include <cstddef>
+
 #include "fourhold/engine/kernels/gemm_driver.h"
 #include "fourhold/engine/kernels/gemm_pack.h"
 #include "fourhold/engine/kernels/gemm_vector.h"
@@ -25,6 +27,11 @@ struct Avx2Kernel {
     pack_strips<kColumns>(operand, block, to);
   }
 
+  // Vector v of row r of a micro tile's sums.
+  static float* at(float* sums, std::ptrdiff_t r, std::ptrdiff_t v) {
+    return sums + r * kColumns + v * kLanes;
+  }
+
   [[gnu::target("avx2,fma")]] static void multiply(std::int64_t depth, const std::byte* packed_left,
                                                    const std::byte* packed_right, float* to,
                                                    bool first) {
@@ -33,7 +40,7 @@ struct Avx2Kernel {
     __m256 sums[kRows][kVectors];
     for (int r = 0; r < kRows; ++r) {
       for (int v = 0; v < kVectors; ++v) {
-        sums[r][v] = first ? _mm256_setzero_ps() : _mm256_loadu_ps(to + r * kColumns + v * kLanes);
+        sums[r][v] = first ? _mm256_setzero_ps() : _mm256_loadu_ps(at(to, r, v));
       }
     }
     for (std::int64_t d = 0; d < depth; ++d, left += kRows, right += kColumns) {
@@ -47,7 +54,7 @@ struct Avx2Kernel {
     }
     for (int r = 0; r < kRows; ++r) {
       for (int v = 0; v < kVectors; ++v) {
-        _mm256_storeu_ps(to + r * kColumns + v * kLanes, sums[r][v]);
+        _mm256_storeu_ps(at(to, r, v), sums[r][v]);
       }
     }
   }

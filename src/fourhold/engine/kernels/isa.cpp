@@ -72,8 +72,8 @@ Isa detect() {
 }  // namespace
 
 Isa best_isa() {
-  static const Isa kBest = detect();
-  return kBest;
+  static const Isa best = detect();
+  return best;
 }
 
 Isa isa_of_plan(std::string_view name) {
