@@ -21,10 +21,10 @@ bool fits(const FitResult& result) {
 std::string verdict_line(const FitResult& result, const report::Screen& screen) {
   // What is offloaded is not the device's.
   const bool offloads = result.memory && result.memory->host_bytes > Bytes(0);
-  const Sizes sizes{.state = offloads ? Bytes(result.memory->worst().state_bytes)
-                                      : result.state.total(),
-                    .needed = result.memory ? result.memory->device_bytes : result.state.at_step(),
-                    .capacity = result.capacity};
+  const Sizes sizes{
+      .state = offloads ? Bytes(result.memory->worst().state_bytes) : result.state.total(),
+      .needed = result.memory ? result.memory->device_bytes : result.state.at_step(),
+      .capacity = result.capacity};
   Wording wording = verdict_wording(result.verdict, sizes);
   if (!result.memory && fits(result)) {
     wording.full = "the state " + wording.full;

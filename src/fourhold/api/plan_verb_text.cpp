@@ -1,6 +1,10 @@
 // What `fourhold plan` prints: the split, its speed and the next step in three lines, then the
 // evidence.
+#include <algorithm>
+#include <cstdint>
+#include <functional>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -79,9 +83,30 @@ PredictResult as_prediction(const PlanVerbResult& result) {
   return out;
 }
 
+// Why a plan can be faster than the proven best: it is none of those that are searched. "" where it
+// is not.
+std::string outside_text(const PlanVerbResult& result, const report::Screen& screen) {
+  const PredictResult& asked = *result.asked;
+  if (!asked.time.step || result.best().plans.empty()) return {};
+  if (asked.time.step->step_seconds >= result.best().plans.front().time.step->step_seconds) {
+    return {};
+  }
+  const plan::Plan& plan = asked.planned.plan;
+  const std::vector<std::int64_t>& layout = plan.layers_per_stage;
+  const bool uneven = plan.vpp > 1 && std::adjacent_find(layout.begin(), layout.end(),
+                                                         std::not_equal_to<>()) != layout.end();
+  const std::string why =
+      uneven
+          ? "its virtual stages are uneven, and the search covers pp x vpp that divide the layers"
+          : "it has a field that the search does not vary";
+  return report::wrapped("keep A: it is faster than all that was searched, because " + why,
+                         screen.columns, "Note    ");
+}
+
 std::string asked_text(const PlanVerbResult& result, const report::Screen& screen) {
   if (!result.asked) return {};
   return title_text("A as asked, B the fastest that was found", screen) +
+         outside_text(result, screen) +
          difference_text(*result.asked, as_prediction(result), screen);
 }
 

@@ -99,8 +99,8 @@ predict::Capacity capacity_of(const Target& target, const TargetRequest& request
   if (request.host_memory) {
     capacity.node_host_bytes = *request.host_memory;
     // A device that is nothing but memory says nothing of nodes: all devices share the one given.
-    capacity.host_sharers = request.device.empty() ? std::numeric_limits<std::int64_t>::max()
-                                                   : device.devices_per_node;
+    capacity.host_sharers =
+        request.device.empty() ? std::numeric_limits<std::int64_t>::max() : device.devices_per_node;
     return predict::over_devices(capacity, devices);
   }
   if (device.host_memory > Bytes(0)) {

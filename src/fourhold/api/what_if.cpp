@@ -35,8 +35,13 @@ Change change_of(const std::string& text) {
   std::replace(change.field.begin(), change.field.end(), '-', '_');
   const std::vector<std::string_view> names = field_names();
   if (std::find(names.begin(), names.end(), change.field) == names.end()) {
-    throw Error("--change", fmt::format("'{:.60}' is no field of a plan", change.field),
-                did_you_mean(change.field, names));
+    std::string hint = did_you_mean(change.field, names);
+    if (hint.empty()) {
+      hint =
+          "a field is a flag without its dashes: tp, pp, zero, micro_batch, recompute ... "
+          "(`fourhold predict --help` lists them)";
+    }
+    throw Error("--change", fmt::format("'{:.60}' is no field of a plan", change.field), hint);
   }
   return change;
 }

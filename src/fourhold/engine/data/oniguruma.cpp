@@ -21,6 +21,12 @@ constexpr std::array<std::string_view, 37> kGeneralCategories{
     "Mc", "Me", "Mn", "N",  "Nd", "Nl", "No", "P",  "Pc", "Pd", "Pe", "Pf", "Pi",
     "Po", "Ps", "S",  "Sc", "Sk", "Sm", "So", "Z",  "Zl", "Zp", "Zs"};
 
+// ASCII that is neither a letter, a digit nor a blank.
+bool is_punctuation(char c) {
+  return static_cast<unsigned char>(c) < 0x80 && c > ' ' && !(c >= '0' && c <= '9') &&
+         !(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z');
+}
+
 class Translation {
  public:
   Translation(std::string_view pattern, const std::string& where)
@@ -76,10 +82,7 @@ class Translation {
       at_ += 2;
     } else if (c == 'p' || c == 'P') {
       property(c);
-    } else if (c == 'r' || c == 'n' || c == 't') {
-      copy(2);
-    } else if (static_cast<unsigned char>(c) < 0x80 && c > ' ' && !(c >= '0' && c <= '9') &&
-               !(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z')) {
+    } else if (c == 'r' || c == 'n' || c == 't' || is_punctuation(c)) {
       copy(2);  // punctuation stands for itself
     } else {
       refuse(2);
