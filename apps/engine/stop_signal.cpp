@@ -18,6 +18,7 @@ void on_signal(int number) {
 void watch_stop_signals() {
   std::signal(SIGINT, on_signal);
   std::signal(SIGTERM, on_signal);
+  std::signal(SIGHUP, on_signal);
 }
 
 bool stop_asked() { return stop_flag != 0; }

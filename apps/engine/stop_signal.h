@@ -1,4 +1,4 @@
-// A clean stop: the first SIGINT or SIGTERM asks for it, the second ends the process.
+// A clean stop: the first SIGINT, SIGTERM or SIGHUP asks for it, the second ends the process.
 #pragma once
 
 namespace fourhold::engine_app {

@@ -4,10 +4,12 @@
 #include <filesystem>
 #include <fstream>
 #include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "apps/engine/folder_lock.h"
 #include "apps/engine/stop_signal.h"
 #include "apps/engine/train_report.h"
 #include "apps/engine/train_setup.h"
@@ -38,7 +40,7 @@ class TrainLog {
       throw Error(folder + "/log.jsonl", "cannot be written",
                   "name a folder that can be written to with --out");
     }
-    events_.emplace(folder);
+    folder_ = folder;
   }
   ~TrainLog() { end_line(); }
   TrainLog(const TrainLog&) = delete;
@@ -65,7 +67,8 @@ class TrainLog {
     open_ = false;
   }
   void write_files(const engine::TrainLine& line) {
-    if (!events_) return;
+    if (folder_.empty()) return;
+    if (!events_) events_.emplace(folder_);  // not before there is something to write
     lines_ << json::write(line_json(line, tokens_per_step_), json::Layout::one_line) << "\n"
            << std::flush;
     const engine::ScalarEvent events[] = {
@@ -87,6 +90,7 @@ class TrainLog {
   std::int64_t every_;
   bool terminal_;
   bool open_ = false;
+  std::string folder_;
   std::ofstream lines_;
   std::optional<engine::EventFile> events_;
 };
@@ -98,10 +102,13 @@ ExitCode train(const Question& question) {
   const PreparedTraining prepared = prepare_training(request);
   const plan::Plan& plan = prepared.setup.plan;
   for (const std::string& note : prepared.notes) shell::write_note("note: " + note + "\n");
-  shell::write_note(fmt::format("arena of {} predicted, and up to {} beside it; {} threads, {}\n",
+  shell::write_note(fmt::format("arena of {} predicted, and up to {} beside it; {}, {}\n",
                                 format_bytes(prepared.predicted_bytes),
-                                format_bytes(kOutsideAllowance), plan.threads, plan.isa));
+                                format_bytes(kOutsideAllowance), counted(plan.threads, "thread"),
+                                plan.isa));
   watch_stop_signals();
+  const std::optional<FolderLock> lock =
+      request.out.empty() ? std::nullopt : std::optional<FolderLock>(std::in_place, request.out);
   TrainLog log(request.out, prepared.setup.steps, plan.global_batch * plan.seq,
                request.log_every.value_or(1));
   const engine::TrainResult result =
@@ -114,7 +121,9 @@ ExitCode train(const Question& question) {
   }
   shell::write_output(question.form == api::Form::json ? json::write(to_json(result)) + "\n"
                                                        : to_text(result, question.screen));
-  return result.comparison.is_equal() ? ExitCode::done : ExitCode::answer_is_no;
+  // A run that a signal ended is not the run that was asked for.
+  return result.comparison.is_equal() && !result.stopped_early ? ExitCode::done
+                                                               : ExitCode::answer_is_no;
 }
 
 }  // namespace fourhold::engine_app

@@ -55,6 +55,8 @@ json::Value optional_json(const std::optional<double>& value) {
 }
 
 std::string verdict_text(const TrainResult& result) {
+  if (result.last_step < result.first_step)
+    return "Bytes    no step was done: nothing was measured";
   const ledger::Comparison& comparison = result.comparison;
   if (comparison.is_equal()) {
     return fmt::format("Bytes    predicted = measured: {} entries, live peak {}, arena {}",

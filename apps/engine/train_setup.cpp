@@ -7,11 +7,13 @@
 
 #include "apps/engine/machine.h"
 #include "fourhold/api/plan_choice.h"
+#include "fourhold/api/plan_file_use.h"
 #include "fourhold/base/error.h"
 #include "fourhold/base/json.h"
 #include "fourhold/base/quantity.h"
 #include "fourhold/engine/kernels/attention.h"
 #include "fourhold/engine/kernels/isa.h"
+#include "fourhold/engine/kernels/rotary.h"
 #include "fourhold/engine/train/process_memory.h"
 #include "fourhold/model/load_model.h"
 #include "fourhold/predict/verdict.h"
@@ -24,6 +26,9 @@ api::RunRequest run_request(const api::TrainRequest& request) {
   run.model = request.model;
   run.plan_file = request.plan_file;
   run.plan = request.plan;
+  const std::optional<std::string> asked = request.plan.profile;
+  api::read_plan_file(run);
+  run.plan.profile = asked;  // a plan file's is of the planner's choosing
   if (run.plan.profile && *run.plan.profile != "fourhold") {
     throw Error("--profile",
                 "the engine holds what profile fourhold says, not " + *run.plan.profile,
@@ -37,6 +42,13 @@ api::RunRequest run_request(const api::TrainRequest& request) {
 }
 
 void require_one_device(const plan::Plan& plan) {
+  if (plan.devices() == 1 && plan.zero >= 2) {
+    throw Error("--zero", fmt::format("{} shards over ranks, and there is one", plan.zero),
+                "leave it out, or give --zero 0");
+  }
+  if (plan.tuning != plan::Tuning::full) {
+    throw Error("--tuning", "the engine trains all weights, no adapters", "leave it out");
+  }
   if (plan.devices() == 1) return;
   throw Error("plan", fmt::format("is for {} devices, this program trains on one", plan.devices()),
               "leave out --dp, --tp, --pp, --cp and --count");
@@ -51,14 +63,30 @@ void require_kernels(const model::ModelConfig& model, const model::Numerics& num
   }
   for (const model::LayerKind& kind : model.kinds) {
     engine::require_attention_kernel(model, kind.attention, 0);
+    const bool turned = model.position == model::PositionKind::rotary;
+    if (turned && kind.attention.head_dim > engine::kMostTurnedColumns) {
+      throw Error(model.name,
+                  fmt::format("has heads of {} columns with rotary positions, the engine turns at "
+                              "most {}",
+                              kind.attention.head_dim, engine::kMostTurnedColumns),
+                  "use more, narrower heads");
+    }
   }
+}
+
+// Whether the engine can run a plan that answers a failure.
+bool is_run(const plan::Plan& plan) {
+  const bool optimizer = plan.optimizer == plan::Optimizer::adamw ||
+                         plan.optimizer == plan::Optimizer::lion ||
+                         plan.optimizer == plan::Optimizer::sgd_momentum;
+  return optimizer && plan.tuning == plan::Tuning::full && plan.offload == plan::Offload::none;
 }
 
 // The verdict in words, for an Error's hint: the answers one by one.
 std::string answers_of(const predict::Verdict& verdict) {
   std::string text;
   for (const predict::Answer& answer : verdict.answers) {
-    if (answer.plan.devices() > 1) continue;  // this program has one
+    if (answer.plan.devices() > 1 || !is_run(answer.plan)) continue;
     const bool cures = answer.then_class == predict::VerdictClass::fits;
     text += fmt::format("{}{} (saves {}{})", text.empty() ? "try " : "; ", answer.change,
                         format_bytes(answer.saves_bytes), cures ? ", then it fits" : "");
@@ -80,7 +108,9 @@ void require_memory(const api::LoadedRun& run, const api::PlannedRun& planned,
                   predict::to_string(verdict.verdict), format_bytes(planned.memory.reserved_bytes),
                   format_bytes(capacity.usable_bytes), format_bytes(limit),
                   format_bytes(kOutsideAllowance), verdict.explanation),
-      answers_of(verdict), ExitCode::answer_is_no);
+      fmt::format("{}; as it is, it needs --memory {}B", answers_of(verdict),
+                  (planned.memory.reserved_bytes + kOutsideAllowance).count()),
+      ExitCode::answer_is_no);
 }
 
 engine::StepOptions step_options(const api::TrainRequest& request, const plan::Plan& plan,

@@ -9,6 +9,7 @@
 #include "fourhold/base/error.h"
 #include "fourhold/base/version.h"
 #include "fourhold/engine/arena/ledger_arena.h"
+#include "fourhold/engine/checkpoint/checkpoint_names.h"
 #include "fourhold/engine/checkpoint/saved_checkpoint.h"
 #include "fourhold/engine/data/builtin_text.h"
 #include "fourhold/engine/train/process_memory.h"
@@ -85,6 +86,10 @@ class Run {
       if (!from) observer_.note("no complete checkpoint in " + choice.folder + ": a new run");
     } else if (!choice.resume.empty()) {
       from = choice.resume;
+    }
+    if (choice.resume.empty() && !choice.folder.empty() && !steps_in(choice.folder).empty()) {
+      throw Error("--out", choice.folder + " holds checkpoints of another run",
+                  "go on with it by --resume auto, or name another folder");
     }
     if (from) {
       resume(*from);
