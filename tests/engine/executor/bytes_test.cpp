@@ -1,7 +1,9 @@
 // Measured bytes equal predicted bytes, entry by entry, with guards around every entry.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
+#include <ostream>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -20,6 +22,14 @@ struct Combination {
   std::int64_t grad_accum;
   std::int64_t loss_chunk;
 };
+
+void PrintTo(const Combination& combination, std::ostream* out) {
+  constexpr std::array<const char*, 4> kFamilies{"gpt2", "gpt2 untied", "llama", "qwen3"};
+  *out << kFamilies[static_cast<std::size_t>(combination.family)] << " "
+       << plan::kPrecisionNames[static_cast<std::size_t>(combination.precision)] << " recompute "
+       << static_cast<int>(combination.recompute) << " " << combination.micro_batch << " x "
+       << combination.grad_accum << " chunk " << combination.loss_chunk;
+}
 
 std::string differences(const ledger::Comparison& comparison) {
   std::string text;

@@ -43,6 +43,24 @@ ledger::Ledger predicted_ledger(const TrainSetup& setup) {
   return predict::expanded_ledger(setup.model, predict::arena_plan(setup.plan), setup.profile, 0);
 }
 
+// What a user sets of a run and may change when resuming; kept in checkpoints.
+json::Object settings_of(const TrainSetup& setup) {
+  const StepOptions& options = setup.options;
+  const Schedule& schedule = options.schedule;
+  const Hyperparameters& own = options.hyperparameters;
+  return {{"lr", schedule.peak},
+          {"min_lr", schedule.minimum},
+          {"decay", kDecayNames[static_cast<std::size_t>(schedule.decay)]},
+          {"warm_up", schedule.warm_up_steps},
+          {"weight_decay", own.weight_decay},
+          {"beta1", own.beta1},
+          {"beta2", own.beta2},
+          {"epsilon", own.epsilon},
+          {"clip", options.clip_norm},
+          {"global_batch", setup.plan.global_batch},
+          {"seq", setup.plan.seq}};
+}
+
 class Run {
  public:
   Run(const TrainSetup& setup, const TrainObserver& observer)
@@ -120,6 +138,13 @@ class Run {
     tokens_seen_ = saved.run.tokens_seen;
     result_.losses = saved.run.losses;
     kept_losses_ = saved.run.losses.size();
+    for (const auto& [name, value] : settings_of(setup_)) {
+      const json::Value* before =
+          saved.run.schedule.is_object() ? saved.run.schedule.find(name) : nullptr;
+      if (before == nullptr || *before == value) continue;
+      observer_.note("note: " + name + " was " + json::write(*before, json::Layout::one_line) +
+                     ", is " + json::write(value, json::Layout::one_line));
+    }
     observer_.note("resumed from " + path + " after step " + std::to_string(saved.run.step));
     if (first_step_ > setup_.steps) {
       throw Error("--steps", "the run has done its " + std::to_string(saved.run.step) + " steps",
@@ -184,6 +209,7 @@ class Run {
     state.precision = precision_name();
     state.optimizer = optimizer_name();
     state.data_position = data::to_json(position_, dataset_.order());
+    state.schedule = settings_of(setup_);
     state.plan = plan::to_json(setup_.plan);
     state.versions = json::Object{{"fourhold", json::Value(std::string(build_info().version))}};
     const std::size_t count = std::min(result_.losses.size(), kLossesKept);
