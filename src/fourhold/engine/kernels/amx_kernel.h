@@ -33,9 +33,10 @@ struct AmxKernel {
                                                             bool first) {
     constexpr std::size_t kSumStride = kColumns * sizeof(float);
     constexpr std::size_t kStride = kTileBytes / kTileRows;
+    constexpr std::ptrdiff_t kPair = std::ptrdiff_t{2} * kTileBytes;
     // GCC's tile loads do not tell the compiler that they read memory.
     asm volatile("" ::: "memory");
-    float* const lower = sums + kTileRows * kColumns;
+    float* const lower = sums + std::ptrdiff_t{kTileRows} * kColumns;
     Tiles tiles;
     if (first) {
       tiles.template zero<0>();
@@ -48,7 +49,7 @@ struct AmxKernel {
       tiles.template load<2>(lower, kSumStride);
       tiles.template load<3>(lower + kTileRows, kSumStride);
     }
-    for (std::int64_t s = 0; s < steps; ++s, left += 2 * kTileBytes, right += 2 * kTileBytes) {
+    for (std::int64_t s = 0; s < steps; ++s, left += kPair, right += kPair) {
       tiles.template load<6>(right, kStride);
       tiles.template load<4>(left, kStride);
       tiles.template multiply<0, 0>();

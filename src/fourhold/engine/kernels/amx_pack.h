@@ -28,8 +28,8 @@ struct Avx512TilePacking {
   template <avx512::Lanes kAcross>
   [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl"), gnu::always_inline]] inline static void pack(
       const GemmOperand& operand, const PackBlock& block, std::byte* packed) {
-    constexpr int kSide = avx512::kLanes;
-    constexpr int kDepth = 2 * kSide;  // of one tile
+    constexpr std::int64_t kSide = avx512::kLanes;
+    constexpr std::int64_t kDepth = 2 * kSide;  // of one tile
     const std::int64_t steps = (block.depth() + kDepth - 1) / kDepth;
     const std::int64_t halves = (block.outer() + 2 * kSide - 1) / (2 * kSide) * 2;
     auto* to = reinterpret_cast<std::int32_t*>(packed);

@@ -38,7 +38,7 @@ multiply_units(std::int64_t units, const std::byte* packed_left, const std::byte
   }
   for (int r = 0; r < kRows; ++r) {
     for (int v = 0; v < kVectors; ++v) {
-      float* place = to + r * kColumns + v * 16;
+      float* place = to + std::ptrdiff_t{r} * kColumns + std::ptrdiff_t{v} * 16;
       if (!first) sums[r][v] = _mm512_add_ps(sums[r][v], _mm512_loadu_ps(place));
       _mm512_storeu_ps(place, sums[r][v]);
     }

@@ -9,6 +9,7 @@
 #include <immintrin.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 
 #include "fourhold/engine/kernels/gemm_operand.h"
@@ -102,7 +103,7 @@ template <Unit kUnit, Lanes kAcross>
     if constexpr (kAcross == Lanes::outer) transpose(square);
   } else {
     for (int i = 0; i < kLanes; ++i) {
-      square[i] = load_units<kUnit>(operand, block, outer, depth + i * kDepth);
+      square[i] = load_units<kUnit>(operand, block, outer, depth + std::int64_t{i} * kDepth);
     }
     if constexpr (kAcross == Lanes::units) transpose(square);
   }
@@ -123,6 +124,7 @@ template <Unit kUnit>
                                              element_bytes);
   const auto step = static_cast<std::uintptr_t>(operand.stride * element_bytes);
   for (int i = 0; i < lines; ++i, address += step) {
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): an address that is never read
     _mm_prefetch(reinterpret_cast<const char*>(address), _MM_HINT_T0);
   }
 }
@@ -133,12 +135,12 @@ template <int kWidth>
     const Square& square, std::int64_t count, std::int32_t* to, std::int32_t* next_strip) {
   for (int i = 0; i < static_cast<int>(count); ++i) {
     if constexpr (kWidth >= kLanes) {
-      _mm512_storeu_si512(to + i * kWidth, square[i]);
+      _mm512_storeu_si512(to + std::ptrdiff_t{i} * kWidth, square[i]);
     } else {
-      _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + i * kWidth),
+      _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + std::ptrdiff_t{i} * kWidth),
                           _mm512_castsi512_si256(square[i]));
       if (next_strip == nullptr) continue;
-      _mm256_storeu_si256(reinterpret_cast<__m256i*>(next_strip + i * kWidth),
+      _mm256_storeu_si256(reinterpret_cast<__m256i*>(next_strip + std::ptrdiff_t{i} * kWidth),
                           _mm512_extracti64x4_epi64(square[i], 1));
     }
   }
