@@ -15,7 +15,6 @@
 #include "fourhold/engine/kernels/embedding.h"
 #include "fourhold/engine/kernels/norm.h"
 #include "fourhold/engine/kernels/rotary.h"
-#include "fourhold/engine/kernels/squared_norm.h"
 
 namespace {
 
@@ -234,15 +233,6 @@ void bias_backward(benchmark::State& state) {
   count_bytes(state, dy.tensor().bytes());
 }
 
-void gradient_norm(benchmark::State& state) {
-  Buffer x(DType::bf16, Dims{16 << 20});
-  const Execution execution{static_cast<int>(state.range(0)), widest()};
-  for (auto _ : state) {
-    benchmark::DoNotOptimize(fourhold::engine::squared_norm(x.tensor(), execution));
-  }
-  count_bytes(state, x.tensor().bytes());
-}
-
 BENCHMARK(attention_forward)->ArgsProduct({{256, 1024, 2048}, {1, 2}})->UseRealTime();
 BENCHMARK(attention_backward)->ArgsProduct({{256, 1024, 2048}, {1, 2}})->UseRealTime();
 BENCHMARK(norm_forward)->Arg(1)->Arg(2)->UseRealTime();
@@ -255,6 +245,5 @@ BENCHMARK(rotate)->Arg(1)->Arg(2)->UseRealTime();
 BENCHMARK(embedding_backward)->Arg(1)->Arg(2)->UseRealTime();
 BENCHMARK(residual_add)->Arg(1)->Arg(2)->UseRealTime();
 BENCHMARK(bias_backward)->Arg(1)->Arg(2)->UseRealTime();
-BENCHMARK(gradient_norm)->Arg(1)->Arg(2)->UseRealTime();
 
 }  // namespace

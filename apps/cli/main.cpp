@@ -1,7 +1,4 @@
 // fourhold: reads the command line, asks the planner, prints.
-#include <csignal>
-#include <exception>
-#include <new>
 #include <string>
 #include <vector>
 
@@ -12,6 +9,7 @@
 #include "apps/shell/notes.h"
 #include "apps/shell/output.h"
 #include "apps/shell/parse.h"
+#include "apps/shell/program.h"
 #include "apps/shell/progress.h"
 #include "apps/shell/terminal.h"
 #include "fourhold/api/help.h"
@@ -85,17 +83,4 @@ ExitCode run(const std::vector<std::string>& words) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  std::signal(SIGPIPE, SIG_IGN);  // only standard output ends by it: write_output
-  try {
-    return static_cast<int>(run({argv + 1, argv + argc}));
-  } catch (const Error& error) {
-    shell::write_note(shell::error_text(error));
-    return static_cast<int>(error.exit_code());
-  } catch (const std::bad_alloc&) {
-    shell::write_note("fourhold: not enough memory for this question\n");
-  } catch (const std::exception& fault) {
-    shell::write_note(std::string("fourhold: a fault of ours: ") + fault.what() + "\n");
-  }
-  return static_cast<int>(ExitCode::internal_error);
-}
+int main(int argc, char** argv) { return shell::run_program(argc, argv, run); }

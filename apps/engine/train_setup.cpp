@@ -135,9 +135,7 @@ engine::StepOptions step_options(const api::TrainRequest& request, const plan::P
   options.schedule.warm_up_steps = request.warm_up.value_or(engine::default_warm_up(steps));
   engine::check(options.schedule);
   options.clip_norm = request.clip.value_or(options.clip_norm);
-  options.precision = plan.precision;
   options.seed = static_cast<std::uint64_t>(request.seed.value_or(1));
-  options.threads = static_cast<int>(plan.threads);
   return options;
 }
 
@@ -196,7 +194,6 @@ PreparedTraining prepare_training(const api::TrainRequest& request) {
   setup.carried = json::parse(text.text, text.name, json::Literals::nan_and_infinity).object();
   setup.plan = planned.plan;
   setup.profile = run.profile;
-  setup.isa = engine::isa_of_plan(planned.plan.isa);
   setup.data.path = request.data;
   setup.data.tokenizer_vocabulary = request.tokenizer_vocabulary;
   if (request.held_out) setup.data.held_out_share = *request.held_out;

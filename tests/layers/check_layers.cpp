@@ -43,6 +43,7 @@ constexpr std::array kFloors{
     Floor{"readback", 5, Side::planner},
     Floor{"api", 6, Side::planner},
     Floor{"engine/threads", 1, Side::engine},
+    Floor{"engine/files", 1, Side::engine},
     Floor{"engine/arena", 2, Side::engine},
     Floor{"engine/tensor", 3, Side::engine},
     Floor{"engine/kernels", 4, Side::engine},

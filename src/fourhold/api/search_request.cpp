@@ -12,9 +12,7 @@ search::SearchRequest search_request_of(const LoadedRun& run, const plan::PlanRe
   request.cluster = run.target->cluster;
   request.cluster.count = *given.count;
   request.capacity = capacity_of(*run.target, run.target_request, *given.count);
-  request.capacity_at = [&run](std::int64_t devices) {
-    return capacity_of(*run.target, run.target_request, devices);
-  };
+
   request.space.devices_per_node = request.cluster.devices_per_node;
   return request;
 }

@@ -27,6 +27,7 @@ struct GemmSizes {
   std::int64_t m = 0;
   std::int64_t n = 0;
   std::int64_t k = 0;
+  friend constexpr bool operator==(const GemmSizes&, const GemmSizes&) = default;
 };
 
 // The product behind a form: [rows, depth] times [depth, columns].

@@ -13,7 +13,7 @@ SearchRequest at_count(const SearchRequest& request, std::int64_t devices) {
   SearchRequest one = request;
   one.space.plan.count = devices;
   one.cluster.count = devices;
-  if (request.capacity_at) one.capacity = request.capacity_at(devices);
+  one.capacity = predict::over_devices(request.capacity, devices);
   return one;
 }
 

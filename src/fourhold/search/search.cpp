@@ -277,7 +277,7 @@ SearchRequest with_devices(const SearchRequest& request, std::int64_t devices) {
   changed.space.plan.count = devices;
   changed.space.plan.dp.reset();
   changed.cluster.count = devices;
-  if (request.capacity_at) changed.capacity = request.capacity_at(devices);
+  changed.capacity = predict::over_devices(request.capacity, devices);
   return changed;
 }
 

@@ -23,10 +23,7 @@ enum class Bounds : std::uint8_t { on, off };
 struct SearchRequest {
   SpaceRequest space;
   hardware::Cluster cluster;
-  predict::Capacity capacity;
-  // The capacity at another device count: a node's memory is shared by its devices in use. Empty:
-  // the same.
-  std::function<predict::Capacity(std::int64_t devices)> capacity_at = {};
+  predict::Capacity capacity;  // of the asked count; predict::over_devices gives another's
   Bounds bounds = Bounds::on;
   std::size_t best = 10;  // plans asked for
   // Only plans of at most this step are asked for: groups that a bound excludes are not weighed, so

@@ -101,9 +101,8 @@ TinyRun run_like_oracle(Family family, const std::function<void(plan::Plan&)>& c
                         const Options& options = {}) {
   TinyRun run = make_run(family, change, options);
   run.numerics = oracle_numerics();
-  run.executor =
-      std::make_unique<Executor>(run.config, run.numerics, run.plan, run.profile, *run.arena,
-                                 ExecutorOptions{options.isa, options.watch});
+  run.executor = std::make_unique<Executor>(run.config, run.numerics, run.plan, run.profile,
+                                            *run.arena, options.watch);
   return run;
 }
 

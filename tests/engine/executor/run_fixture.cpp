@@ -77,9 +77,8 @@ TinyRun make_run(Family family, const std::function<void(plan::Plan&)>& change_p
   if (options.change) options.change(run.predicted);
   run.arena = std::make_unique<LedgerArena>(
       run.predicted, LedgerArenaOptions{.threads = 1, .guard_bytes = options.guard_bytes});
-  run.executor =
-      std::make_unique<Executor>(run.config, run.numerics, run.plan, run.profile, *run.arena,
-                                 ExecutorOptions{options.isa, options.watch});
+  run.executor = std::make_unique<Executor>(run.config, run.numerics, run.plan, run.profile,
+                                            *run.arena, options.watch);
   return run;
 }
 

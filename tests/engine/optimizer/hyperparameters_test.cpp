@@ -45,8 +45,6 @@ TEST(ParameterGroups, MatricesAndEmbeddingsDecayVectorsDoNot) {
   EXPECT_EQ(weight_decay_of(model::ParameterRole::matrix), WeightDecay::decayed);
   EXPECT_EQ(weight_decay_of(model::ParameterRole::embedding), WeightDecay::decayed);
   EXPECT_EQ(weight_decay_of(model::ParameterRole::vector), WeightDecay::none);
-  EXPECT_FALSE(is_trained(model::ParameterRole::buffer));
-  EXPECT_TRUE(is_trained(model::ParameterRole::vector));
 }
 
 TEST(Hyperparameters, EveryOptimizerOfTheEngineRunsInEveryPrecisionOfTheEngine) {

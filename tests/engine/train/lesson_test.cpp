@@ -23,15 +23,13 @@ TrainSetup setup_of(plan::Precision precision, double rate, std::int64_t steps) 
   setup.profile = plan::load_profile("fourhold");
   plan::Plan& plan = setup.plan;
   plan.profile = "fourhold";
-  setup.isa = best_isa();
-  plan.isa = std::string(plan::to_string(setup.isa));
+  plan.isa = std::string(plan::to_string(best_isa()));
   plan.precision = precision;
   plan.micro_batch = 4;
   plan.global_batch = 4;
   plan.seq = 32;
   plan.layers_per_stage = {2};
   setup.steps = steps;
-  setup.options.precision = precision;
   setup.options.schedule = {
       .decay = Decay::constant, .peak = rate, .minimum = rate, .warm_up_steps = 0, .steps = steps};
   setup.options.hyperparameters.weight_decay = 0;

@@ -8,7 +8,7 @@
 #include <xxhash.h>
 
 #include "fourhold/base/error.h"
-#include "fourhold/engine/checkpoint/mapped_file.h"
+#include "fourhold/engine/files/mapped_file.h"
 
 namespace fourhold::engine {
 

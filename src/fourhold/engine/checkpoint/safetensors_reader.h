@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "fourhold/engine/checkpoint/mapped_file.h"
+#include "fourhold/engine/files/mapped_file.h"
 #include "fourhold/model/checkpoint_header.h"
 
 namespace fourhold::engine {

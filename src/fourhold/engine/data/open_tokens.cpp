@@ -83,21 +83,21 @@ void check_hash(std::string_view bytes, const std::string& expected, const std::
 MappedFile open_mask(const std::string& bin, const TokenCard& card, std::int64_t count) {
   const std::string path = mask_path(bin);
   MappedFile mask(path);
-  const auto bytes = static_cast<std::int64_t>(mask.bytes().size());
+  const auto bytes = static_cast<std::int64_t>(mask.text().size());
   if (bytes != count) {
     throw Error(path,
                 fmt::format("byte {}: has {} bytes for {} tokens", bytes < count ? bytes : count,
                             format_count(bytes), format_count(count)),
                 "a mask has one byte for each token: make the data again");
   }
-  const std::size_t bad = mask.bytes().find_first_not_of(std::string_view("\0\1", 2));
+  const std::size_t bad = mask.text().find_first_not_of(std::string_view("\0\1", 2));
   if (bad != std::string_view::npos) {
     throw Error(path,
                 fmt::format("byte {}: {} is neither 0 (read) nor 1 (learned)", bad,
-                            static_cast<unsigned char>(mask.bytes()[bad])),
+                            static_cast<unsigned char>(mask.text()[bad])),
                 "the mask is damaged: make the data again");
   }
-  check_hash(mask.bytes(), *card.mask_hash, path);
+  check_hash(mask.text(), *card.mask_hash, path);
   return mask;
 }
 
@@ -118,13 +118,13 @@ void check_ids(const TokenLayout& layout, const char* data, std::int64_t vocabul
 TokenSource open_tokens(const std::string& path, const OpenTokens& options) {
   const Files files = files_of(path, options.format);
   MappedFile file(files.bin);
-  const std::string_view bytes = file.bytes();
+  const std::string_view bytes = file.text();
   TokenLayout layout;
   std::optional<MappedFile> index_file;
   std::optional<MegatronIndex> index;
   if (files.idx) {
     index_file.emplace(*files.idx);
-    index.emplace(index_file->bytes(), *files.idx);
+    index.emplace(index_file->text(), *files.idx);
     layout = {TokenFormat::megatron, index->type(), 0, index->tokens()};
     check_token_bytes(static_cast<std::int64_t>(bytes.size()), layout.count, layout.type, 0,
                       files.bin);

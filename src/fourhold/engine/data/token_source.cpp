@@ -20,7 +20,7 @@ TokenSource::TokenSource(std::vector<std::uint16_t> tokens,
 }
 
 TokenSource::TokenSource(MappedFile file, const TokenLayout& layout)
-    : layout_(layout), file_(std::move(file)), data_(file_->bytes().data() + layout.first_byte) {}
+    : layout_(layout), file_(std::move(file)), data_(file_->text().data() + layout.first_byte) {}
 
 std::string TokenSource::description() const {
   std::string text =

@@ -8,11 +8,11 @@
 #include <string_view>
 #include <vector>
 
-#include "fourhold/engine/data/mapped_file.h"
 #include "fourhold/engine/data/megatron_index.h"
 #include "fourhold/engine/data/token_card.h"
 #include "fourhold/engine/data/token_file.h"
 #include "fourhold/engine/data/token_type.h"
+#include "fourhold/engine/files/mapped_file.h"
 
 namespace fourhold::engine::data {
 
@@ -48,7 +48,7 @@ class TokenSource {
   // Whether some tokens are read but not learned; each document is then one example.
   [[nodiscard]] bool has_mask() const { return mask_.has_value(); }
   [[nodiscard]] bool learned(std::int64_t token) const {
-    return !mask_ || mask_->bytes()[static_cast<std::size_t>(token)] != 0;
+    return !mask_ || mask_->text()[static_cast<std::size_t>(token)] != 0;
   }
 
  private:

@@ -10,8 +10,8 @@
 #include "fourhold/base/quantity.h"
 #include "fourhold/engine/data/example.h"
 #include "fourhold/engine/data/foreign_data.h"
-#include "fourhold/engine/data/mapped_file.h"
 #include "fourhold/engine/data/token_writer.h"
+#include "fourhold/engine/files/mapped_file.h"
 
 namespace fourhold::engine::data {
 namespace {
@@ -85,14 +85,14 @@ class Run {
     std::vector<MappedFile> files;
     for (const std::string& path : request_.inputs) {
       files.emplace_back(path);
-      refuse_packed(path, files.back().bytes());
-      result_.text_bytes += static_cast<std::int64_t>(files.back().bytes().size());
+      refuse_packed(path, files.back().text());
+      result_.text_bytes += files.back().bytes();
     }
     for (std::size_t i = 0; i < files.size(); ++i) {
       if (examples) {
-        add_examples(request_.inputs[i], files[i].bytes());
+        add_examples(request_.inputs[i], files[i].text());
       } else {
-        add_text(request_.inputs[i], files[i].bytes());
+        add_text(request_.inputs[i], files[i].text());
       }
     }
     if (writer_.tokens() == 0) {

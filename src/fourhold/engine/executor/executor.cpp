@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "fourhold/engine/arena/guards.h"
+#include "fourhold/engine/kernels/isa.h"
 #include "fourhold/predict/memory.h"
 
 namespace fourhold::engine {
@@ -20,18 +21,19 @@ using plan::Work;
 
 Executor::Executor(const model::ModelConfig& config, const model::Numerics& numerics,
                    const plan::Plan& plan, const plan::Profile& profile, LedgerArena& arena,
-                   const ExecutorOptions& options)
+                   Watch watch)
     : config_(config),
       numerics_(numerics),
       plan_(plan),
       arena_(arena),
-      options_(options),
+      isa_(isa_of_plan(plan.isa)),
+      watch_(watch),
       blocks_(plan::lower_blocks(config, predict::arena_plan(plan), profile)),
       program_(plan::lower(config, blocks_, predict::arena_plan(plan), profile, 0,
                            plan::ProgramKind::train_step)),
       walked_(walk_program(program_, blocks_)),
       numbers_{config_, numerics_, plan_.micro_batch, plan_.seq},
-      gemms_(options.isa),
+      gemms_(isa_),
       recorder_(walked_.slots.size()) {
   prepare();
 }
@@ -43,7 +45,7 @@ Tensor Executor::tensor_of(SlotId slot) const {
 }
 
 OperationContext Executor::context() {
-  return {numbers_, state_, {.threads = static_cast<int>(plan_.threads), .isa = options_.isa}};
+  return {numbers_, state_, {.threads = static_cast<int>(plan_.threads), .isa = isa_}};
 }
 
 // Steps before the micro-batches, of each micro-batch, and after: on one stage they follow each
@@ -79,7 +81,7 @@ void Executor::run_step(StepDriver& driver) {
 
 void Executor::run(const PreparedStep& step, std::int64_t index, std::int64_t micro_batch,
                    StepDriver& driver) {
-  if (options_.watch == Watch::on) prepare_watch(step);
+  if (watch_ == Watch::on) prepare_watch(step);
   switch (step.at.work) {
     case Work::count_tokens: {
       const std::int64_t tokens = driver.count_tokens();
@@ -116,7 +118,7 @@ void Executor::run(const PreparedStep& step, std::int64_t index, std::int64_t mi
       break;  // messages between ranks: there is one
   }
   for (const auto& [slot, operand] : step.operands) recorder_.touch(slot, operand, index);
-  if (options_.watch == Watch::on) check_watch(step);
+  if (watch_ == Watch::on) check_watch(step);
 }
 
 double Executor::evaluate(const Load& load_ids, const Load& load_targets) {

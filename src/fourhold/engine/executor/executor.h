@@ -59,20 +59,16 @@ enum class Watch : std::uint8_t {
   on,
 };
 
-struct ExecutorOptions {
-  Isa isa = Isa::portable;  // resolved: the plan's "auto" is the machine's best
-  Watch watch = Watch::off;
-};
-
 class Executor {
  public:
   // `arena` is laid out by the rank's predicted ledger, made for plan::arena_plan's micro-batches.
-  // Throws Error where the model has an operation without a kernel, and std::logic_error where the
+  // Throws Error where this machine lacks the plan's isa or the model has an operation without a
+  // kernel, and std::logic_error where the
   // ledger lacks an entry that the program needs or has it in another size: the prediction is
   // wrong.
   Executor(const model::ModelConfig& config, const model::Numerics& numerics,
            const plan::Plan& plan, const plan::Profile& profile, LedgerArena& arena,
-           const ExecutorOptions& options);
+           Watch watch = Watch::off);
   ~Executor();
 
   // One optimizer step. What the driver throws leaves weights as it found them, if it is thrown
@@ -126,7 +122,8 @@ class Executor {
   model::Numerics numerics_;
   plan::Plan plan_;  // with all micro-batches
   LedgerArena& arena_;
-  ExecutorOptions options_;
+  Isa isa_;
+  Watch watch_;
   plan::ProgramBlocks blocks_;
   plan::Program program_;  // of the arena's plan
   ProgramSlots walked_;

@@ -18,7 +18,7 @@ class GemmStore {
 
   // The product for a problem; the same one for an equal problem. Valid as long as the store.
   PreparedGemm of(const GemmProblem& problem);
-  // "forward 4096 x 2304 x 768, bf16: avx512_bf16 (amx: this processor has no AMX)".
+  // One line for each (describe, gemm_candidates.h).
   [[nodiscard]] std::vector<std::string> choices() const;
 
  private:

@@ -5,6 +5,9 @@
 
 namespace fourhold::engine {
 
+// Kernels of vectors and tables only add: a gradient that is to be overwritten starts at zero.
+void start_sum(const Written& gradient, const OperationContext& context);
+
 // operations_linear.cpp
 void linear_forward(const OperationCall& call, const OperationContext& context);
 void linear_backward(const OperationCall& call, const OperationContext& context);

@@ -44,11 +44,7 @@ void norm_forward(const OperationCall& call, const OperationContext& context) {
 
 void norm_backward(const OperationCall& call, const OperationContext& context) {
   const std::int64_t width = norm_width(call, call.outputs[1]);
-  for (const Written& gradient : call.parameter_gradients) {
-    if (gradient.wanted() && gradient.destination == Destination::overwrite) {
-      fill_zero(gradient.tensor, context.execution);
-    }
-  }
+  for (const Written& gradient : call.parameter_gradients) start_sum(gradient, context);
   engine::norm_backward({.kind = call.operation->norm,
                          .x = rows_of_width(call.inputs[0], width),
                          .statistics = call.outputs[1],

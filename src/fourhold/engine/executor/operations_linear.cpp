@@ -2,16 +2,6 @@
 #include "fourhold/engine/kernels/elementwise.h"
 
 namespace fourhold::engine {
-namespace {
-
-// Vectors' kernels only add: what is to be overwritten starts at zero.
-void start_sum(const Written& gradient, const OperationContext& context) {
-  if (gradient.destination == Destination::overwrite) {
-    fill_zero(gradient.tensor, context.execution);
-  }
-}
-
-}  // namespace
 
 void linear_forward(const OperationCall& call, const OperationContext& /*context*/) {
   call.gemms.forward.run({.left = call.inputs[0],

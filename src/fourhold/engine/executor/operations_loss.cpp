@@ -75,9 +75,7 @@ void chunked_loss_forward(const OperationCall& call, const OperationContext& con
         {.left = gradient, .right = call.parameters[0], .output = rows_of(dx, first, count)},
         call.scratch);
     if (!call.parameter_gradients[0].wanted()) continue;
-    if (first == 0 && call.parameter_gradients[0].destination == Destination::overwrite) {
-      fill_zero(call.parameter_gradients[0].tensor, context.execution);
-    }
+    if (first == 0) start_sum(call.parameter_gradients[0], context);
     gemms.backward_weight.run(
         {.left = gradient, .right = own, .output = call.parameter_gradients[0].tensor},
         call.scratch);

@@ -74,9 +74,7 @@ void embedding_lookup_forward(const OperationCall& call, const OperationContext&
 void embedding_lookup_backward(const OperationCall& call, const OperationContext& context) {
   const Written& gradient = call.parameter_gradients[0];
   if (!gradient.wanted()) return;
-  if (gradient.destination == Destination::overwrite) {
-    fill_zero(gradient.tensor, context.execution);
-  }
+  start_sum(gradient, context);
   engine::embedding_lookup_backward(call.inputs[0], call.output_gradients[0], 0, gradient.tensor,
                                     context.execution);
 }
@@ -89,9 +87,7 @@ void add_positions_forward(const OperationCall& call, const OperationContext& co
 void add_positions_backward(const OperationCall& call, const OperationContext& context) {
   const Written& gradient = call.parameter_gradients[0];
   if (gradient.wanted()) {
-    if (gradient.destination == Destination::overwrite) {
-      fill_zero(gradient.tensor, context.execution);
-    }
+    start_sum(gradient, context);
     engine::add_positions_backward(call.output_gradients[0], positions_of(context), gradient.tensor,
                                    first_row(context.model.config), context.execution);
   }

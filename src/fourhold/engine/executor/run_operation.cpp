@@ -2,6 +2,7 @@
 
 #include "fourhold/base/error.h"
 #include "fourhold/engine/executor/operations.h"
+#include "fourhold/engine/kernels/elementwise.h"
 
 namespace fourhold::engine {
 namespace {
@@ -52,6 +53,12 @@ void run_operation(const OperationCall& call, const OperationContext& context) {
   const Function function =
       call.phase == plan::Phase::backward ? directions.backward : directions.forward;
   function(call, context);
+}
+
+void start_sum(const Written& gradient, const OperationContext& context) {
+  if (gradient.wanted() && gradient.destination == Destination::overwrite) {
+    fill_zero(gradient.tensor, context.execution);
+  }
 }
 
 void require_operation(const model::Operation& operation) {

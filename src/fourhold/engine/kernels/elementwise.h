@@ -12,12 +12,6 @@ namespace fourhold::engine {
 // sum = a + b: the residual stream.
 void add(const Tensor& a, const Tensor& b, const Tensor& sum, const Execution& execution);
 
-// product = a b. Its backward is two products.
-void multiply(const Tensor& a, const Tensor& b, const Tensor& product, const Execution& execution);
-
-// scaled = factor x: also clipping, by the factor the norm asks for.
-void scale(const Tensor& x, float factor, const Tensor& scaled, const Execution& execution);
-
 // to = from, between any two of the types.
 void cast(const Tensor& from, const Tensor& to, const Execution& execution);
 
@@ -26,11 +20,6 @@ void accumulate(const Tensor& from, const Tensor& to, const Execution& execution
 
 // Any type; every bit becomes 0.
 void fill_zero(const Tensor& tensor, const Execution& execution);
-
-// y = cap tanh(x / cap), and dx = dy (1 - (y / cap)^2).
-void softcap(const Tensor& x, float cap, const Tensor& y, const Execution& execution);
-void softcap_backward(const Tensor& y, const Tensor& dy, float cap, const Tensor& dx,
-                      const Execution& execution);
 
 // x[r, i] += bias[i], in place; the bias has a type of its own.
 void add_bias(const Tensor& x, const Tensor& bias, const Execution& execution);

@@ -37,6 +37,7 @@ struct GemmProblem {
   [[nodiscard]] std::int64_t scratch_bytes(plan::Isa isa) const {
     return plan::gemm_scratch_bytes(form, sizes, operands, threads, isa);
   }
+  friend bool operator==(const GemmProblem&, const GemmProblem&) = default;
 };
 
 // left and right: x and w (forward), dy and w (backward_data), dy and x (backward_weight); output:

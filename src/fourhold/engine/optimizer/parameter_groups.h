@@ -19,9 +19,4 @@ enum class WeightDecay : std::uint8_t { none, decayed };
              : WeightDecay::none;
 }
 
-// Whether the optimizer changes it at all: buffers are stored, but have no gradient.
-[[nodiscard]] constexpr bool is_trained(model::ParameterRole role) {
-  return role != model::ParameterRole::buffer;
-}
-
 }  // namespace fourhold::engine

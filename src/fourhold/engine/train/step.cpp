@@ -86,7 +86,7 @@ void TrainingStep::loss(double mean) {
 double TrainingStep::gradient_norm(std::span<const ParameterTensors> parameters) {
   SquaredNorm squared;
   for (const ParameterTensors& parameter : parameters) {
-    squared += squared_norm(parameter.gradient, options_.threads);
+    squared += squared_norm(parameter.gradient, threads());
   }
   require_finite_gradient(squared, report_.step);
   report_.gradient_norm = std::sqrt(squared.value());
@@ -101,10 +101,10 @@ StepFactors TrainingStep::factors_of(const ParameterTensors& parameter) const {
 }
 
 UpdateOptions TrainingStep::update_options() const {
-  return {.precision = options_.precision,
+  return {.precision = plan_.precision,
           .seed = options_.seed,
           .step = report_.step,
-          .threads = options_.threads};
+          .threads = threads()};
 }
 
 // Clipping itself is a factor of the update. What must come before any weight is written is the

@@ -21,9 +21,7 @@ struct StepOptions {
   Hyperparameters hyperparameters;
   Schedule schedule;
   double clip_norm = 1;  // 0: gradients are not clipped
-  plan::Precision precision = plan::Precision::bf16;
   std::uint64_t seed = 0;
-  int threads = 1;
 };
 
 // What a step did.
@@ -40,7 +38,7 @@ struct StepReport {
 // finite is an Error that names the step, thrown before any weight is written.
 class TrainingStep final : public StepDriver {
  public:
-  // `dataset` must outlive this; `micro_batch` sequences of `plan.seq` tokens at a time.
+  // `dataset` must outlive this. Precision and threads are the plan's.
   TrainingStep(const data::Dataset& dataset, const plan::Plan& plan, const StepOptions& options);
 
   // Runs step `step` (from 1) on the batch at `position`.
@@ -57,6 +55,7 @@ class TrainingStep final : public StepDriver {
  private:
   [[nodiscard]] StepFactors factors_of(const ParameterTensors& parameter) const;
   [[nodiscard]] UpdateOptions update_options() const;
+  [[nodiscard]] int threads() const { return static_cast<int>(plan_.threads); }
   void read_micro_batch(std::int64_t micro_batch);
 
   const data::Dataset& dataset_;

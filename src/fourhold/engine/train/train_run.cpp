@@ -70,9 +70,8 @@ class Run {
         dataset_(source_, {.length = setup.plan.seq,
                            .seed = setup.options.seed,
                            .held_out_share = setup.data.held_out_share}),
-        arena_(predicted_ledger(setup), {.threads = setup.options.threads}),
-        executor_(setup.model, setup.numerics, setup.plan, setup.profile, arena_,
-                  {.isa = setup.isa, .watch = Watch::off}),
+        arena_(predicted_ledger(setup), {.threads = static_cast<int>(setup.plan.threads)}),
+        executor_(setup.model, setup.numerics, setup.plan, setup.profile, arena_),
         step_(dataset_, setup.plan, setup.options) {}
 
   TrainResult run() {
@@ -116,11 +115,11 @@ class Run {
       const PublishedWeights weights(files.tensors(), setup_.model, *choice.weights);
       for (const std::string& note : files.notes()) observer_.note(note);
       for (const std::string& note : weights.notes()) observer_.note(note);
-      start_published(executor_.parameters(), weights, setup_.options.precision);
+      start_published(executor_.parameters(), weights, setup_.plan.precision);
       observer_.note("weights of " + *choice.weights);
     } else {
       start_random(executor_.parameters(), setup_.model, setup_.numerics.initializer_range,
-                   setup_.options.seed, setup_.options.precision);
+                   setup_.options.seed, setup_.plan.precision);
     }
   }
 
@@ -241,11 +240,10 @@ class Run {
   }
 
   [[nodiscard]] std::string precision_name() const {
-    return std::string(plan::kPrecisionNames[static_cast<std::size_t>(setup_.options.precision)]);
+    return std::string(plan::kPrecisionNames[static_cast<std::size_t>(setup_.plan.precision)]);
   }
   [[nodiscard]] std::string optimizer_name() const {
-    return std::string(
-        plan::kOptimizerNames[static_cast<std::size_t>(setup_.options.hyperparameters.optimizer)]);
+    return std::string(plan::kOptimizerNames[static_cast<std::size_t>(setup_.plan.optimizer)]);
   }
 
   const TrainSetup& setup_;

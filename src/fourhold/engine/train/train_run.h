@@ -9,7 +9,6 @@
 
 #include "fourhold/base/json.h"
 #include "fourhold/base/units.h"
-#include "fourhold/engine/kernels/isa.h"
 #include "fourhold/engine/train/step.h"
 #include "fourhold/ledger/compare.h"
 #include "fourhold/model/model_config.h"
@@ -40,7 +39,6 @@ struct TrainSetup {
   json::Object carried;  // members of the config.json, for the one that checkpoints hold
   plan::Plan plan;
   plan::Profile profile;
-  Isa isa = Isa::portable;
   DataChoice data;
   CheckpointChoice checkpoints;
   StepOptions options;

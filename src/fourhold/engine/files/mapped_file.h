@@ -13,11 +13,11 @@ namespace fourhold::engine {
 // read ends the process (SIGBUS), as for every mapped file.
 class MappedFile {
  public:
-  // Error when it is missing, no regular file, or cannot be mapped.
+  // Error naming the path when it is missing, no regular file, or cannot be mapped.
   explicit MappedFile(std::string path);
   ~MappedFile();
   MappedFile(MappedFile&& other) noexcept;
-  MappedFile& operator=(MappedFile&&) = delete;
+  MappedFile& operator=(MappedFile&& other) noexcept;
   MappedFile(const MappedFile&) = delete;
   MappedFile& operator=(const MappedFile&) = delete;
 

@@ -1,4 +1,4 @@
-#include "fourhold/engine/checkpoint/mapped_file.h"
+#include "fourhold/engine/files/mapped_file.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -15,14 +15,20 @@
 #include "fourhold/base/text_file.h"
 
 namespace fourhold::engine {
+namespace {
+
+[[noreturn]] void fail(const std::string& path, const std::string& what, int code) {
+  const bool missing = code == ENOENT;
+  throw Error(path, missing ? "does not exist" : fmt::format("{}: {}", what, std::strerror(code)),
+              missing ? "check the path" : "check its permissions and the file system");
+}
+
+}  // namespace
 
 MappedFile::MappedFile(std::string path) : path_(std::move(path)) {
   refuse_what_is_no_file(path_);
   const int file = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) {
-    throw Error(path_, fmt::format("cannot be opened: {}", std::strerror(errno)),
-                "check the path and its permissions");
-  }
+  if (file < 0) fail(path_, "cannot be opened", errno);
   struct stat status {};
   void* address = nullptr;
   bool mapped = ::fstat(file, &status) == 0;
@@ -33,10 +39,7 @@ MappedFile::MappedFile(std::string path) : path_(std::move(path)) {
   }
   const int fault = errno;
   ::close(file);
-  if (!mapped) {
-    throw Error(path_, fmt::format("cannot be mapped: {}", std::strerror(fault)),
-                "check the file system");
-  }
+  if (!mapped) fail(path_, "cannot be mapped into memory", fault);
   data_ = static_cast<const std::byte*>(address);
   bytes_ = status.st_size;
 }
@@ -51,6 +54,13 @@ MappedFile::MappedFile(MappedFile&& other) noexcept
     : path_(std::move(other.path_)),
       data_(std::exchange(other.data_, nullptr)),
       bytes_(std::exchange(other.bytes_, 0)) {}
+
+MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
+  std::swap(path_, other.path_);
+  std::swap(data_, other.data_);
+  std::swap(bytes_, other.bytes_);
+  return *this;
+}
 
 std::span<const std::byte> MappedFile::piece(std::int64_t begin, std::int64_t end) const {
   if (begin < 0 || end < begin || end > bytes_) {
