@@ -114,7 +114,7 @@ std::vector<std::string> line_of(const std::string& output, const std::string& n
 // k or v. Parameters of tiny gpt2, in order: wte, wpe, ln_1 x 2, q w/b, k w/b, v w/b: q is the 5th,
 // v's weight the 9th (Weights: element e of the i-th is 1000 i + e).
 TEST(PublishedWriter, AnIndependentReaderFindsEveryValueOfGpt2InItsPlace) {
-  if (std::system("python3 -c '' 2> /dev/null") != 0) GTEST_SKIP() << "python3 is not installed";
+  ASSERT_EQ(std::system("python3 -c ''"), 0) << "install python3 (scripts/packages-test.txt)";
   const TestFolder folder;
   const model::ModelConfig config = tiny_gpt2();
   Weights weights(config, DType::fp32);
@@ -145,7 +145,7 @@ TEST(PublishedWriter, AnIndependentReaderFindsEveryValueOfGpt2InItsPlace) {
 
 // bf16 keeps 8 significant bits: 0 to 79 are exact.
 TEST(PublishedWriter, AnIndependentReaderFindsTheValuesOfQwenInBf16) {
-  if (std::system("python3 -c '' 2> /dev/null") != 0) GTEST_SKIP() << "python3 is not installed";
+  ASSERT_EQ(std::system("python3 -c ''"), 0) << "install python3 (scripts/packages-test.txt)";
   const TestFolder folder;
   const model::ModelConfig config = tiny_qwen3();
   Weights weights(config, DType::fp32);

@@ -76,7 +76,9 @@ Isa best_isa() {
   return best;
 }
 
-Isa isa_of_plan(std::string_view name) {
+Isa isa_of_plan(std::string_view name) { return isa_of_plan(name, best_isa()); }
+
+Isa isa_of_plan(std::string_view name, Isa best) {
   const auto& names = plan::kIsaNames;
   const auto* const found = std::find(names.begin(), names.end(), name);
   if (found == names.end()) {
@@ -85,12 +87,12 @@ Isa isa_of_plan(std::string_view name) {
     throw Error("isa", "there is no instruction set '" + std::string(name) + "'",
                 near.empty() ? "use auto, portable, avx2, avx512, avx512_bf16 or amx" : near);
   }
-  if (found == names.begin()) return best_isa();
+  if (found == names.begin()) return best;
   const auto isa = static_cast<Isa>(found - names.begin() - 1);
-  if (isa > best_isa()) {
-    const std::string best(to_string(best_isa()));
-    throw Error("isa", "this machine has no " + std::string(name) + "; its best is " + best,
-                "use --isa " + best + " or --isa auto");
+  if (isa > best) {
+    const std::string has(to_string(best));
+    throw Error("isa", "this machine has no " + std::string(name) + "; its best is " + has,
+                "use --isa " + has + " or --isa auto");
   }
   return isa;
 }

@@ -16,5 +16,7 @@ using plan::Isa;
 
 // "auto" is the best one. Throws Error when the name is unknown or the machine lacks what it names.
 [[nodiscard]] Isa isa_of_plan(std::string_view name);
+// The same on a machine whose best is `best`.
+[[nodiscard]] Isa isa_of_plan(std::string_view name, Isa best);
 
 }  // namespace fourhold::engine
