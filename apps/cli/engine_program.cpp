@@ -27,7 +27,7 @@ void become_engine(const std::vector<std::string>& words) {
   // OpenMP's threads wait by spinning, which is right where cores are ours alone and a hundred
   // times slower where they are not: a short spin costs nothing in the first case. Read by libgomp
   // as it is loaded, so it must stand in the environment before.
-  setenv("GOMP_SPINCOUNT", "20000", 0);
+  setenv("GOMP_SPINCOUNT", "1000", 0);
   execv(program.c_str(), arguments.data());
   if (errno == ENOENT) {
     throw Error(words.front(), "needs the training engine, and " + program + " is not there",

@@ -15,6 +15,7 @@
 #include "apps/engine/train_setup.h"
 #include "apps/engine/verbs.h"
 #include "apps/shell/output.h"
+#include "apps/shell/terminal.h"
 #include "fourhold/api/request.h"
 #include "fourhold/base/quantity.h"
 #include "fourhold/engine/train/event_file.h"
@@ -46,6 +47,11 @@ class TrainLog {
   TrainLog(const TrainLog&) = delete;
   TrainLog& operator=(const TrainLog&) = delete;
 
+  // What follows starts on a line of its own.
+  void end_line() {
+    if (open_) shell::write_note("\n");
+    open_ = false;
+  }
   void note(const std::string& text) {
     end_line();
     shell::write_note(report::printable(text) + "\n");
@@ -55,17 +61,18 @@ class TrainLog {
     write_files(line);
     const bool last = line.step.step == steps_;
     if (line.step.step % every_ != 0 && !last && line.step.step != 1) return;
-    const std::string text = line_text(line, steps_, tokens_per_step_);
+    std::string text = line_text(line, steps_, tokens_per_step_);
+    // A line that wraps cannot be rewritten: what does not fit is left out, the loss never.
+    const auto columns = static_cast<std::size_t>(shell::columns_of_notes().value_or(0));
+    while (terminal_ && text.size() >= columns && text.rfind("  ") != std::string::npos) {
+      text.resize(text.rfind("  "));
+    }
     // One line, rewritten, on a terminal; a line each in a file.
     shell::write_note(terminal_ ? "\r\x1b[K" + text : text + "\n");
     open_ = terminal_;
   }
 
  private:
-  void end_line() {
-    if (open_) shell::write_note("\n");
-    open_ = false;
-  }
   void write_files(const engine::TrainLine& line) {
     if (folder_.empty()) return;
     if (!events_) events_.emplace(folder_);  // not before there is something to write
@@ -115,7 +122,11 @@ ExitCode train(const Question& question) {
       engine::train(prepared.setup, {.note = [&](const std::string& text) { log.note(text); },
                                      .line = [&](const engine::TrainLine& line) { log.line(line); },
                                      .stop_asked = [] { return stop_asked(); }});
-  if (result.stopped_early) log.note("stopped by a signal");
+  log.end_line();
+  if (result.stopped_early) {
+    log.note(result.checkpoint ? "stopped by a signal; go on with --resume auto"
+                               : "stopped by a signal; nothing was kept (--out FOLDER keeps)");
+  }
   if (request.verbose) {
     for (const std::string& kernel : result.kernels) log.note("kernel: " + kernel);
   }

@@ -104,10 +104,11 @@ void require_memory(const api::LoadedRun& run, const api::PlannedRun& planned,
   if (verdict.verdict == predict::VerdictClass::fits) return;
   throw Error(
       request.memory && *request.memory <= available ? "--memory" : "memory",
-      fmt::format("{}: the arena takes {} of {} ({} less {} kept for what is outside it). {}",
+      fmt::format("{}: the run takes {}, and {} is left of {} beside what is kept for the rest "
+                  "of the process ({})",
                   predict::to_string(verdict.verdict), format_bytes(planned.memory.reserved_bytes),
                   format_bytes(capacity.usable_bytes), format_bytes(limit),
-                  format_bytes(kOutsideAllowance), verdict.explanation),
+                  format_bytes(kOutsideAllowance)),
       fmt::format("{}; as it is, it needs --memory {}B", answers_of(verdict),
                   (planned.memory.reserved_bytes + kOutsideAllowance).count()),
       ExitCode::answer_is_no);

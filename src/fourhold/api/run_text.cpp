@@ -33,11 +33,28 @@ std::string_view class_text(VerdictClass verdict) {
 // "recompute full" of "recompute full: every layer again in backward": without the explanation.
 std::string brief_change(const std::string& change) { return change.substr(0, change.find(':')); }
 
+bool cures(const predict::Answer& answer) {
+  return answer.then_class == VerdictClass::fits || answer.then_change.has_value();
+}
+
+// Whether two answers train the same thing with the same formats: they differ in the split alone.
+bool differ_in_split(const predict::Answer& a, const predict::Answer& b) {
+  return a.plan.tuning == b.plan.tuning && a.plan.offload == b.plan.offload &&
+         a.plan.optimizer == b.plan.optimizer && a.plan.precision == b.plan.precision;
+}
+
+// The first that cures, or one like it that needs fewer devices; else the one that saves most.
 const predict::Answer* best_answer(const predict::Verdict& verdict) {
   const predict::Answer* best = nullptr;
   for (const predict::Answer& answer : verdict.answers) {
-    if (answer.then_class == VerdictClass::fits || answer.then_change) return &answer;
-    if (best == nullptr || answer.saves_bytes > best->saves_bytes) best = &answer;
+    if (best == nullptr || (!cures(*best) && cures(answer))) {
+      best = &answer;
+    } else if (cures(*best) && cures(answer)) {
+      const bool fewer = answer.plan.devices() < best->plan.devices();
+      if (fewer && differ_in_split(answer, *best)) best = &answer;
+    } else if (!cures(*best) && answer.saves_bytes > best->saves_bytes) {
+      best = &answer;
+    }
   }
   return best;
 }
@@ -145,8 +162,7 @@ std::string first_answer_text(const predict::Verdict& verdict, const report::Scr
   if (answer == nullptr) {
     return "No single change helps: combine a larger split with recomputation.\n";
   }
-  const bool cures = answer->then_class == VerdictClass::fits || answer->then_change;
-  if (verdict.reason == "host_memory" && !cures) {
+  if (verdict.reason == "host_memory" && !cures(*answer)) {
     return fmt::format("Change first: {} more host memory per device, or a smaller offload.\n",
                        format_bytes(verdict.missing_bytes));
   }
@@ -170,8 +186,10 @@ std::string first_answer_text(const predict::Verdict& verdict, const report::Scr
   std::string saves = format_bytes(answer->saves_bytes);
   if (verdict.reason == "host_memory") saves += " of host memory";
   const std::string then(class_text(answer->then_class));
+  const std::string brief = "Change first: " + brief_change(answer->change);
   return report::first_that_fits({fmt::format("{}; saves {}, then {}.", start, saves, then),
-                                  fmt::format("{}: then {}.", start, then), start + "."},
+                                  fmt::format("{}; saves {}, then {}.", brief, saves, then),
+                                  fmt::format("{}; then {}.", brief, then), brief + "."},
                                  screen.columns) +
          "\n";
 }

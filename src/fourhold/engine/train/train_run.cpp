@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "fourhold/base/error.h"
+#include "fourhold/base/quantity.h"
 #include "fourhold/base/version.h"
 #include "fourhold/engine/arena/ledger_arena.h"
 #include "fourhold/engine/checkpoint/checkpoint_names.h"
@@ -75,7 +76,7 @@ class Run {
         step_(dataset_, setup.plan, setup.options) {}
 
   TrainResult run() {
-    observer_.note(source_.description());
+    observer_.note("data: " + data_text());
     start();
     std::int64_t step = first_step_;
     for (; step <= setup_.steps; ++step) {
@@ -91,6 +92,14 @@ class Run {
   }
 
  private:
+  [[nodiscard]] std::string data_text() const {
+    if (setup_.data.path != data::kBuiltinName) {
+      return setup_.data.path + ", " + source_.description();
+    }
+    return "built-in text, " + format_count(source_.count()) + " bytes in " +
+           format_count(source_.documents()) + " documents";
+  }
+
   // --- beginning ---
 
   void start() {
