@@ -43,19 +43,18 @@ bool differ_in_split(const predict::Answer& a, const predict::Answer& b) {
          a.plan.optimizer == b.plan.optimizer && a.plan.precision == b.plan.precision;
 }
 
-// The first that cures, or one like it that needs fewer devices; else the one that saves most.
+// A cure beats what does not cure; of two cures alike the one on fewer devices, else the first; of
+// two that do not cure the one that saves more.
+bool is_better(const predict::Answer& answer, const predict::Answer& best) {
+  if (cures(answer) != cures(best)) return cures(answer);
+  if (!cures(answer)) return answer.saves_bytes > best.saves_bytes;
+  return answer.plan.devices() < best.plan.devices() && differ_in_split(answer, best);
+}
+
 const predict::Answer* best_answer(const predict::Verdict& verdict) {
   const predict::Answer* best = nullptr;
-  for (const predict::Answer& answer : verdict.answers) {
-    if (best == nullptr || (!cures(*best) && cures(answer))) {
-      best = &answer;
-    } else if (cures(*best) && cures(answer)) {
-      const bool fewer = answer.plan.devices() < best->plan.devices();
-      if (fewer && differ_in_split(answer, *best)) best = &answer;
-    } else if (!cures(*best) && answer.saves_bytes > best->saves_bytes) {
-      best = &answer;
-    }
-  }
+  for (const predict::Answer& answer : verdict.answers)
+    if (best == nullptr || is_better(answer, *best)) best = &answer;
   return best;
 }
 
