@@ -2,6 +2,8 @@
 
 #include <sched.h>
 
+#include <cstddef>
+#include <fstream>
 #include <string>
 
 #include "fourhold/base/error.h"
@@ -14,6 +16,17 @@ int usable_cores() {
   CPU_ZERO(&mask);
   if (sched_getaffinity(0, sizeof mask, &mask) != 0) return 1;
   return CPU_COUNT(&mask);
+}
+
+std::string processor_name() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    const std::size_t colon = line.find(": ");
+    if (line.rfind("model name", 0) == 0 && colon != std::string::npos) {
+      return line.substr(colon + 2);
+    }
+  }
+  return "processor";
 }
 
 int threads_of(std::int64_t asked) {

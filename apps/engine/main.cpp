@@ -26,7 +26,7 @@ struct Answer {
   ExitCode (*run)(const app::Question& question);
 };
 constexpr std::array kAnswers{Answer{"train", app::train}, Answer{"tokenize", app::tokenize},
-                              Answer{"stall", app::stall}};
+                              Answer{"stall", app::stall}, Answer{"measure", app::measure}};
 
 ExitCode run(const std::vector<std::string>& words) {
   if (words.empty()) {

@@ -27,12 +27,8 @@ namespace {
 // Where the lines of a run go: standard error, and files in --out.
 class TrainLog {
  public:
-  TrainLog(const std::string& folder, std::int64_t steps, std::int64_t tokens_per_step,
-           std::int64_t every)
-      : steps_(steps),
-        tokens_per_step_(tokens_per_step),
-        every_(every),
-        terminal_(isatty(STDERR_FILENO) != 0) {
+  TrainLog(const std::string& folder, const RunFrame& frame, std::int64_t every)
+      : frame_(frame), every_(every), terminal_(isatty(STDERR_FILENO) != 0) {
     if (folder.empty()) return;
     std::error_code fault;
     std::filesystem::create_directories(folder, fault);
@@ -59,9 +55,9 @@ class TrainLog {
 
   void line(const engine::TrainLine& line) {
     write_files(line);
-    const bool last = line.step.step == steps_;
+    const bool last = line.step.step == frame_.steps;
     if (line.step.step % every_ != 0 && !last && line.step.step != 1) return;
-    std::string text = line_text(line, steps_, tokens_per_step_);
+    std::string text = line_text(line, frame_);
     // A line that wraps cannot be rewritten: what does not fit is left out, the loss never.
     const auto columns = static_cast<std::size_t>(shell::columns_of_notes().value_or(0));
     while (terminal_ && text.size() >= columns && text.rfind("  ") != std::string::npos) {
@@ -76,15 +72,14 @@ class TrainLog {
   void write_files(const engine::TrainLine& line) {
     if (folder_.empty()) return;
     if (!events_) events_.emplace(folder_);  // not before there is something to write
-    lines_ << json::write(line_json(line, tokens_per_step_), json::Layout::one_line) << "\n"
-           << std::flush;
+    lines_ << json::write(line_json(line, frame_), json::Layout::one_line) << "\n" << std::flush;
     const engine::ScalarEvent events[] = {
         {"train/loss", line.step.loss},
         {"train/gradient_norm", line.step.gradient_norm},
         {"train/learning_rate", line.step.learning_rate},
         {"train/stall_lost_share", line.step.stall.share()},
         {"train/tokens_per_second",
-         static_cast<double>(tokens_per_step_) / std::max(line.seconds, 1e-9)}};
+         static_cast<double>(frame_.tokens_per_step) / std::max(line.seconds, 1e-9)}};
     events_->add(line.step.step, events);
     if (line.held_out_loss) {
       const engine::ScalarEvent held_out[] = {{"held_out/loss", *line.held_out_loss}};
@@ -92,8 +87,7 @@ class TrainLog {
     }
   }
 
-  std::int64_t steps_;
-  std::int64_t tokens_per_step_;
+  const RunFrame& frame_;
   std::int64_t every_;
   bool terminal_;
   bool open_ = false;
@@ -116,8 +110,10 @@ ExitCode train(const Question& question) {
   watch_stop_signals();
   const std::optional<FolderLock> lock =
       request.out.empty() ? std::nullopt : std::optional<FolderLock>(std::in_place, request.out);
-  TrainLog log(request.out, prepared.setup.steps, plan.global_batch * plan.seq,
-               request.log_every.value_or(1));
+  const RunFrame frame{.steps = prepared.setup.steps,
+                       .tokens_per_step = plan.global_batch * plan.seq,
+                       .expected = expected_speed(request.device, prepared.setup)};
+  TrainLog log(request.out, frame, request.log_every.value_or(1));
   const engine::TrainResult result =
       engine::train(prepared.setup, {.note = [&](const std::string& text) { log.note(text); },
                                      .line = [&](const engine::TrainLine& line) { log.line(line); },
@@ -130,8 +126,8 @@ ExitCode train(const Question& question) {
   if (request.verbose) {
     for (const std::string& kernel : result.kernels) log.note("kernel: " + kernel);
   }
-  shell::write_output(question.form == api::Form::json ? json::write(to_json(result)) + "\n"
-                                                       : to_text(result, question.screen));
+  shell::write_output(question.form == api::Form::json ? json::write(to_json(result, frame)) + "\n"
+                                                       : to_text(result, frame, question.screen));
   // A run that a signal ended is not the run that was asked for.
   return result.comparison.is_equal() && !result.stopped_early ? ExitCode::done
                                                                : ExitCode::answer_is_no;

@@ -45,6 +45,17 @@ double median_seconds(const TrainResult& result) {
   return seconds[seconds.size() / 2];
 }
 
+double rate_of(const engine::TrainLine& line, const RunFrame& frame) {
+  return line.seconds > 0 ? static_cast<double>(frame.tokens_per_step) / line.seconds : 0;
+}
+
+json::Value predicted_seconds(const RunFrame& frame) {
+  return frame.expected ? json::Value(frame.expected->step_seconds) : json::Value();
+}
+json::Value mfu_json(const RunFrame& frame, double seconds) {
+  return frame.expected ? json::Value(frame.expected->mfu(seconds)) : json::Value();
+}
+
 double tokens_per_second(const TrainResult& result) {
   const double seconds = median_seconds(result);
   return seconds > 0 ? static_cast<double>(result.tokens_per_step) / seconds : 0;
@@ -69,9 +80,25 @@ std::string verdict_text(const TrainResult& result) {
                      format_count(comparison.entries_a));
 }
 
+std::string speed_text(const TrainResult& result, const RunFrame& frame) {
+  const double seconds = median_seconds(result);
+  std::string text =
+      fmt::format("Speed    {} tokens/s, {:.3f} s a step (median)",
+                  format_count(static_cast<std::int64_t>(tokens_per_second(result))), seconds);
+  if (frame.expected && seconds > 0) {
+    const double predicted = frame.expected->step_seconds;
+    text += fmt::format(
+        ", {:.3f} predicted ({:+.0f}%)\nMFU      {:.0f}% of the {:.0f} GFLOP/s "
+        "this machine's fastest product reached",
+        predicted, 100 * (predicted / seconds - 1), 100 * frame.expected->mfu(seconds),
+        frame.expected->peak_flops_per_second / 1e9);
+  }
+  return text + "\n";
+}
+
 }  // namespace
 
-json::Value to_json(const TrainResult& result) {
+json::Value to_json(const TrainResult& result, const RunFrame& frame) {
   json::Array per_step;
   for (const double loss : result.losses) per_step.emplace_back(loss);
   json::Object loss{
@@ -88,9 +115,9 @@ json::Value to_json(const TrainResult& result) {
                                {"outside_arena_bytes", result.outside_arena_bytes.count()}}},
       {"loss", std::move(loss)},
       {"speed", json::Object{{"tokens_per_second", tokens_per_second(result)},
-                             {"predicted_step_seconds", nullptr},
+                             {"predicted_step_seconds", predicted_seconds(frame)},
                              {"measured_step_seconds", median_seconds(result)},
-                             {"mfu", nullptr}}},
+                             {"mfu", mfu_json(frame, median_seconds(result))}}},
       {"stall", json::Object{{"lost_share", result.stall.share()}}},
       {"traffic", json::Object{{"predicted_bytes", 0}, {"measured_bytes", 0}}},
       {"ranks",
@@ -98,7 +125,8 @@ json::Value to_json(const TrainResult& result) {
       {"checkpoint", result.checkpoint ? json::Value(*result.checkpoint) : json::Value()}};
 }
 
-std::string to_text(const TrainResult& result, const report::Screen& screen) {
+std::string to_text(const TrainResult& result, const RunFrame& frame,
+                    const report::Screen& screen) {
   std::string text = verdict_text(result) + "\n";
   if (result.losses.empty()) {
     text += "Loss     no step was done\n";
@@ -108,9 +136,7 @@ std::string to_text(const TrainResult& result, const report::Screen& screen) {
     if (result.held_out_loss) text += fmt::format("; held out {:.4f}", *result.held_out_loss);
     text += "\n";
   }
-  text += fmt::format("Speed    {} tokens/s, {:.3f} s a step (median)\n",
-                      format_count(static_cast<std::int64_t>(tokens_per_second(result))),
-                      median_seconds(result));
+  text += speed_text(result, frame);
   text += fmt::format("Stall    {:.2f}% of updates were too small to change a weight\n",
                       100 * result.stall.share());
   text += fmt::format("Process  {} beside the arena of {}; at most {} in all\n",
@@ -151,29 +177,28 @@ std::string to_text(const TrainResult& result, const report::Screen& screen) {
   return text;
 }
 
-std::string line_text(const engine::TrainLine& line, std::int64_t steps,
-                      std::int64_t tokens_per_step) {
-  const double rate = line.seconds > 0 ? static_cast<double>(tokens_per_step) / line.seconds : 0;
-  std::string text = fmt::format(
-      "step {}/{}  loss {:.4f}  {} tokens/s  norm {:.3f}  lr {:.2e}  stall {:.1f}%", line.step.step,
-      steps, line.step.loss, format_count(static_cast<std::int64_t>(rate)), line.step.gradient_norm,
-      line.step.learning_rate, 100 * line.step.stall.share());
+std::string line_text(const engine::TrainLine& line, const RunFrame& frame) {
+  std::string text =
+      fmt::format("step {}/{}  loss {:.4f}  {} tokens/s", line.step.step, frame.steps,
+                  line.step.loss, format_count(static_cast<std::int64_t>(rate_of(line, frame))));
+  if (frame.expected) text += fmt::format("  MFU {:.0f}%", 100 * frame.expected->mfu(line.seconds));
+  text += fmt::format("  norm {:.3f}  stall {:.1f}%  lr {:.2e}", line.step.gradient_norm,
+                      100 * line.step.stall.share(), line.step.learning_rate);
   if (line.held_out_loss) text += fmt::format("  held out {:.4f}", *line.held_out_loss);
   return text;
 }
 
-json::Value line_json(const engine::TrainLine& line, std::int64_t tokens_per_step) {
-  return json::Object{
-      {"step", line.step.step},
-      {"loss", line.step.loss},
-      {"held_out_loss", optional_json(line.held_out_loss)},
-      {"learned_tokens", line.step.learned_tokens},
-      {"tokens_per_second",
-       line.seconds > 0 ? static_cast<double>(tokens_per_step) / line.seconds : 0.0},
-      {"seconds", line.seconds},
-      {"gradient_norm", line.step.gradient_norm},
-      {"learning_rate", line.step.learning_rate},
-      {"stall_lost_share", line.step.stall.share()}};
+json::Value line_json(const engine::TrainLine& line, const RunFrame& frame) {
+  return json::Object{{"step", line.step.step},
+                      {"loss", line.step.loss},
+                      {"held_out_loss", optional_json(line.held_out_loss)},
+                      {"learned_tokens", line.step.learned_tokens},
+                      {"tokens_per_second", rate_of(line, frame)},
+                      {"seconds", line.seconds},
+                      {"mfu", mfu_json(frame, line.seconds)},
+                      {"gradient_norm", line.step.gradient_norm},
+                      {"learning_rate", line.step.learning_rate},
+                      {"stall_lost_share", line.step.stall.share()}};
 }
 
 }  // namespace fourhold::engine_app

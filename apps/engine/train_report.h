@@ -1,22 +1,32 @@
 // What a finished training run says: predicted beside measured, for people and as JSON.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 
+#include "apps/engine/expected_speed.h"
 #include "fourhold/base/json.h"
 #include "fourhold/engine/train/train_run.h"
 #include "fourhold/report/screen.h"
 
 namespace fourhold::engine_app {
 
+// What a run's figures are set against.
+struct RunFrame {
+  std::int64_t steps = 0;
+  std::int64_t tokens_per_step = 0;
+  std::optional<ExpectedSpeed> expected;
+};
+
 // "fourhold.train/1" (docs/json.md).
-[[nodiscard]] json::Value to_json(const engine::TrainResult& result);
+[[nodiscard]] json::Value to_json(const engine::TrainResult& result, const RunFrame& frame);
 // The first three lines: whether the bytes agree, what the loss did, how fast it was.
-[[nodiscard]] std::string to_text(const engine::TrainResult& result, const report::Screen& screen);
+[[nodiscard]] std::string to_text(const engine::TrainResult& result, const RunFrame& frame,
+                                  const report::Screen& screen);
 // One line of the log, without its end.
-[[nodiscard]] std::string line_text(const engine::TrainLine& line, std::int64_t steps,
-                                    std::int64_t tokens_per_step);
+[[nodiscard]] std::string line_text(const engine::TrainLine& line, const RunFrame& frame);
 // The same for log.jsonl.
-[[nodiscard]] json::Value line_json(const engine::TrainLine& line, std::int64_t tokens_per_step);
+[[nodiscard]] json::Value line_json(const engine::TrainLine& line, const RunFrame& frame);
 
 }  // namespace fourhold::engine_app

@@ -18,5 +18,6 @@ struct Question {
 ExitCode train(const Question& question);
 ExitCode tokenize(const Question& question);
 ExitCode stall(const Question& question);
+ExitCode measure(const Question& question);
 
 }  // namespace fourhold::engine_app

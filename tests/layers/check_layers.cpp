@@ -51,6 +51,7 @@ constexpr std::array kFloors{
     Floor{"engine/communicator", 4, Side::engine},
     Floor{"engine/data", 5, Side::engine},
     Floor{"engine/optimizer", 5, Side::engine},
+    Floor{"engine/measure", 6, Side::engine},
     Floor{"engine/train", 6, Side::engine},
     Floor{"engine/checkpoint", 5, Side::engine},
 };

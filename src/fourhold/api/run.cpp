@@ -58,7 +58,9 @@ void fill_from_target(const std::optional<Target>& target, plan::PlanRequest& re
     }
     request.count = target->listed;
   }
-  if (!request.profile) request.profile = device.name == "cpu" ? "fourhold" : "standard";
+  if (!request.profile) {
+    request.profile = device.default_profile.empty() ? "standard" : device.default_profile;
+  }
   const hardware::PeakFlops& peak = device.peak_flops;
   if (request.precision && *request.precision != plan::Precision::fp32 &&
       *request.precision != plan::Precision::fp16 && peak.bf16 == 0 && peak.fp32 > 0) {

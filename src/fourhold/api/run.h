@@ -60,7 +60,7 @@ struct LoadedRun {
 // Reads the plan file (its tokens, price and speed are not asked for here), loads model, profile
 // and devices, and fills in:
 // - count from a list of several devices;
-// - profile: standard, or fourhold on the device `cpu`;
+// - profile: the device's default, or standard;
 // - precision: bf16; fp16 or fp32 on a device without (noted);
 // - seq: the model's longest, at most 4096.
 [[nodiscard]] LoadedRun load_run(const RunRequest& request);

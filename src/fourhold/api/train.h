@@ -40,7 +40,8 @@ struct TrainRequest {
   std::optional<double> clip;
   std::optional<std::int64_t> seed;
   std::optional<StartWeights> start;
-  std::optional<Bytes> memory;  // of a rank: arena and the allowance beside it
+  std::string device = "measure";  // where time is predicted: a file, "measure" or "none"
+  std::optional<Bytes> memory;     // of a rank: arena and the allowance beside it
   std::string out;
   std::string resume;
   std::optional<std::int64_t> save_every;
@@ -127,6 +128,12 @@ void visit_options(Visitor&& visit, TrainRequest& request) {
                OptionGroup::run,
                ValueKind::choice},
         request.start);
+  visit(Option{{"device",
+                "speed to compare with: measure (this machine, for a second, before the run), a "
+                "file of `fourhold measure`, or none"},
+               OptionGroup::device,
+               ValueKind::file},
+        request.device);
   visit(Option{{"memory",
                 "most memory of the process: the arena and the allowance beside it, such as 4GiB"},
                OptionGroup::device,

@@ -12,6 +12,7 @@
 #include "fourhold/api/fit.h"
 #include "fourhold/api/hardware.h"
 #include "fourhold/api/man.h"
+#include "fourhold/api/measure.h"
 #include "fourhold/api/models.h"
 #include "fourhold/api/params.h"
 #include "fourhold/api/plan_verb.h"
@@ -139,6 +140,9 @@ constexpr std::array kTokenizeExamples{
             "prompts and answers, of which only answers are learned"}};
 constexpr std::array kStallExamples{Example{
     "stall model.safetensors --lr 1e-5", "how many updates would be lost without a master copy?"}};
+constexpr std::array kMeasureExamples{
+    Example{"measure -o machine.json", "then: plan gpt2 --device machine.json"},
+    Example{"measure --quick --threads 1", "what does one core do?"}};
 constexpr std::array kFitExamples{
     Example{"fit llama-3.1-8b --device rtx-4090 --batch 1 --seq 4096",
             "does full training fit one 24 GB card?"},
@@ -224,6 +228,12 @@ constexpr std::array kVerbs{
         "Moves every weight by the learning rate, up and down, as Adam does in its steady state, "
         "and counts the moves that round to no change in the given format.",
         kStallExamples),
+    engine_verb<MeasureRequest>(
+        "measure", "", "this machine as a device file, so that time can be predicted on it",
+        "Times the engine's kernels on the shapes of a GPT-2 layer, in bf16 and fp32, and a "
+        "stream through memory. The file can be given to --device of fit, plan, predict and "
+        "train.",
+        kMeasureExamples),
     verb<ParamsRequest, &params>(
         "params", "MODEL", "the exact parameter count, by module",
         "Counts the language model; what a published total holds beside it (buffers, a head "

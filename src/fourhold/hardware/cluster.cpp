@@ -24,6 +24,11 @@ void take_least(Link& link, const Link& other) {
 }
 
 void take_least(SustainedShares& shares, const SustainedShares& other) {
+  const auto stated = [](double share, double otherwise) { return share > 0 ? share : otherwise; };
+  shares.elementwise =
+      std::min(stated(shares.elementwise, shares.memory), stated(other.elementwise, other.memory));
+  shares.update =
+      std::min(stated(shares.update, shares.memory), stated(other.update, other.memory));
   shares.matmul = std::min(shares.matmul, other.matmul);
   shares.memory = std::min(shares.memory, other.memory);
   AttentionShares& attention = shares.attention;
@@ -32,6 +37,7 @@ void take_least(SustainedShares& shares, const SustainedShares& other) {
   attention.triton = std::min(attention.triton, other.attention.triton);
   attention.flash_2 = std::min(attention.flash_2, other.attention.flash_2);
   attention.flash_3 = std::min(attention.flash_3, other.attention.flash_3);
+  attention.backward = std::min(attention.backward, other.attention.backward);
   shares.kernel_start_seconds = std::max(shares.kernel_start_seconds, other.kernel_start_seconds);
 }
 
@@ -46,6 +52,11 @@ void take_least(Device& device, const Device& other) {
   peak.fp8 = std::min(peak.fp8, other.peak_flops.fp8);
   device.memory_bandwidth_bytes_per_second =
       std::min(device.memory_bandwidth_bytes_per_second, other.memory_bandwidth_bytes_per_second);
+  if (device.sustained_fp32.has_value() || other.sustained_fp32.has_value()) {
+    SustainedShares fp32 = device.sustained_fp32.value_or(device.sustained);
+    take_least(fp32, other.sustained_fp32.value_or(other.sustained));
+    device.sustained_fp32 = fp32;
+  }
   take_least(device.sustained, other.sustained);
   device.devices_per_node = std::min(device.devices_per_node, other.devices_per_node);
   device.host_memory = std::min(device.host_memory, other.host_memory);

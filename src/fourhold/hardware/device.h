@@ -31,8 +31,9 @@ struct Device {
   std::vector<std::string> aliases;     // other spellings of exactly this device
   std::vector<std::string> default_of;  // ambiguous spellings that are taken as this device
   std::string vendor;
-  std::string form;  // "SXM4", "PCIe", "NVL72" ...
-  std::string note;  // what a user must know to read its numbers; may be empty
+  std::string form;             // "SXM4", "PCIe", "NVL72" ...
+  std::string note;             // what a user must know to read its numbers; may be empty
+  std::string default_profile;  // of runs on it that name none; empty: the general default
 
   // What a program can allocate before it makes a context: never the marketing figure.
   Bytes usable;
@@ -40,12 +41,13 @@ struct Device {
 
   PeakFlops peak_flops;
   double memory_bandwidth_bytes_per_second = 0;
-  SustainedShares sustained;
-  std::int64_t devices_per_node = 1;  // devices joined by intra_node
-  Link intra_node;                    // to the other devices of its node
-  Link inter_node;                    // the device's share of its node's network ports
-  Bytes host_memory;                  // the device's share of a typical node's memory; 0 = unknown
-  Link host_link;                     // to that memory
+  SustainedShares sustained;                      // with 16-bit operands
+  std::optional<SustainedShares> sustained_fp32;  // with fp32 operands, where they differ
+  std::int64_t devices_per_node = 1;              // devices joined by intra_node
+  Link intra_node;                                // to the other devices of its node
+  Link inter_node;                                // the device's share of its node's network ports
+  Bytes host_memory;  // the device's share of a typical node's memory; 0 = unknown
+  Link host_link;     // to that memory
   std::optional<double>
       price_usd_per_hour;  // public list price of one device; the user may override
 

@@ -23,12 +23,13 @@ constexpr double kMaxRate = 1e21;  // far above anything that exists
 constexpr std::int64_t kMaxDevicesPerNode = 1 << 20;
 
 constexpr NumberRange kShareRange{1e-3, 1};  // nothing that works at all sustains less
+constexpr NumberRange kCachedRange{0, 1e3};  // caches can be far faster than memory
 
 constexpr std::string_view kPriceField = "price_usd_per_hour";
-constexpr std::array<std::string_view, 11> kSourcedFields{
-    "usable_bytes",      "nominal_gb",       "peak_flops", "memory_bandwidth_bytes_per_second",
-    "sustained",         "devices_per_node", "intra_node", "inter_node",
-    "host_memory_bytes", "host_link",        kPriceField};
+constexpr std::array<std::string_view, 12> kSourcedFields{
+    "usable_bytes", "nominal_gb",        "peak_flops",       "memory_bandwidth_bytes_per_second",
+    "sustained",    "sustained_fp32",    "devices_per_node", "intra_node",
+    "inter_node",   "host_memory_bytes", "host_link",        kPriceField};
 
 // A byte count as an integer, or as text with a unit.
 std::optional<Bytes> read_bytes(FieldReader& reader, std::string_view key, std::int64_t least) {
@@ -87,6 +88,7 @@ AttentionShares read_attention(FieldReader& reader) {
   shares.triton = fields->number("triton", known).value_or(0);
   shares.flash_2 = fields->number("flash_2", known).value_or(0);
   shares.flash_3 = fields->number("flash_3", known).value_or(0);
+  shares.backward = fields->number("backward", {1e-3, 1e3}).value_or(shares.backward);
   fields->refuse_unread();
   if (shares.flash_1 + shares.triton + shares.flash_2 + shares.flash_3 <= 0) {
     throw Error(reader.path("attention"), "has no share of a fused kernel",
@@ -95,12 +97,14 @@ AttentionShares read_attention(FieldReader& reader) {
   return shares;
 }
 
-SustainedShares read_sustained(FieldReader& reader) {
+std::optional<SustainedShares> read_sustained(FieldReader& reader, std::string_view key) {
+  std::optional<FieldReader> fields = reader.object(key);
+  if (!fields.has_value()) return std::nullopt;
   SustainedShares sustained;
-  std::optional<FieldReader> fields = reader.object("sustained");
-  if (!fields.has_value()) return sustained;
   sustained.matmul = fields->number("matmul", kShareRange).value_or(sustained.matmul);
   sustained.memory = fields->number("memory", kShareRange).value_or(sustained.memory);
+  sustained.elementwise = fields->number("elementwise", kCachedRange).value_or(0);
+  sustained.update = fields->number("update", kCachedRange).value_or(0);
   sustained.attention = read_attention(*fields);
   sustained.kernel_start_seconds =
       fields->number("kernel_start_seconds", {0, 1}).value_or(sustained.kernel_start_seconds);
@@ -137,6 +141,7 @@ Device read_fields(FieldReader& reader) {
   device.vendor = reader.string("vendor").value_or("");
   device.form = reader.string("form").value_or("");
   device.note = reader.string("note").value_or("");
+  device.default_profile = reader.string("default_profile").value_or("");
 
   const std::optional<Bytes> usable = read_bytes(reader, "usable_bytes", 1);
   if (!usable.has_value()) {
@@ -149,7 +154,8 @@ Device read_fields(FieldReader& reader) {
   device.peak_flops = read_peaks(reader);
   device.memory_bandwidth_bytes_per_second =
       reader.required_number("memory_bandwidth_bytes_per_second", {1, kMaxRate});
-  device.sustained = read_sustained(reader);
+  device.sustained = read_sustained(reader, "sustained").value_or(SustainedShares{});
+  device.sustained_fp32 = read_sustained(reader, "sustained_fp32");
   device.devices_per_node = reader.integer("devices_per_node", {1, kMaxDevicesPerNode}).value_or(1);
   device.intra_node = read_link(reader, "intra_node");
   device.inter_node = read_link(reader, "inter_node");
@@ -179,11 +185,14 @@ json::Value sustained_json(const SustainedShares& sustained) {
   const AttentionShares& attention = sustained.attention;
   return json::Object{{"matmul", sustained.matmul},
                       {"memory", sustained.memory},
+                      {"elementwise", sustained.elementwise},
+                      {"update", sustained.update},
                       {"attention", json::Object{{"unfused", attention.unfused},
                                                  {"flash_1", attention.flash_1},
                                                  {"triton", attention.triton},
                                                  {"flash_2", attention.flash_2},
-                                                 {"flash_3", attention.flash_3}}},
+                                                 {"flash_3", attention.flash_3},
+                                                 {"backward", attention.backward}}},
                       {"kernel_start_seconds", sustained.kernel_start_seconds}};
 }
 
@@ -216,6 +225,7 @@ json::Value device_json(const Device& device) {
                    {"vendor", device.vendor},
                    {"form", device.form},
                    {"note", device.note},
+                   {"default_profile", device.default_profile},
                    {"usable_bytes", device.usable.count()},
                    {"nominal_gb", device.nominal_gb},
                    {"peak_flops", json::Object{{"fp32", device.peak_flops.fp32},
@@ -226,6 +236,9 @@ json::Value device_json(const Device& device) {
                    {"memory_bandwidth_bytes_per_second", device.memory_bandwidth_bytes_per_second},
                    {"sustained", sustained_json(device.sustained)},
                    {"devices_per_node", device.devices_per_node}};
+  if (device.sustained_fp32.has_value()) {
+    out.emplace_back("sustained_fp32", sustained_json(*device.sustained_fp32));
+  }
   if (device.intra_node.exists()) out.emplace_back("intra_node", link_json(device.intra_node));
   if (device.inter_node.exists()) out.emplace_back("inter_node", link_json(device.inter_node));
   out.emplace_back("host_memory_bytes", device.host_memory.count());

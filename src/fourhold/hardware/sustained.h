@@ -12,6 +12,8 @@ struct AttentionShares {
   double triton = 0;   // the Triton version of it
   double flash_2 = 0;  // Dao 2023, arXiv 2307.08691
   double flash_3 = 0;  // Shah 2024, arXiv 2407.08608, and cuDNN of that age
+  // Rate of a fused backward to its forward's (Dao 2023, arXiv 2307.08691, figures 5 and 6).
+  double backward = 0.85;
   friend bool operator==(const AttentionShares&, const AttentionShares&) = default;
 };
 
@@ -19,6 +21,10 @@ struct AttentionShares {
 struct SustainedShares {
   double matmul = 0.65;  // of the dense peak of the type, by large matrix products
   double memory = 0.9;   // of the memory bandwidth
+  // Of the memory bandwidth by kernels that are no products, and by the update of weights and
+  // moments; 0 = as `memory`. Above 1 where caches serve them.
+  double elementwise = 0;
+  double update = 0;
   AttentionShares attention{.flash_2 = 0.4};
   double kernel_start_seconds = 2.4e-6;  // start and drain of one kernel
   friend bool operator==(const SustainedShares&, const SustainedShares&) = default;

@@ -11,9 +11,6 @@
 namespace fourhold::predict {
 namespace {
 
-// Backward of fused attention to its forward (Dao 2023, arXiv 2307.08691, figures 5 and 6).
-constexpr double kAttentionBackwardRate = 0.85;
-
 double peak_of(const hardware::Device& device, DType compute) {
   double peak = hardware::peak_flops(device, compute);
   if (peak <= 0 && compute == DType::bf16) peak = hardware::peak_flops(device, DType::fp16);
@@ -41,7 +38,8 @@ double attention_share(const hardware::AttentionShares& shares, plan::AttentionK
 }  // namespace
 
 Rates rates_of(const hardware::Device& device, const plan::Profile& profile, DType compute) {
-  const hardware::SustainedShares& shares = device.sustained;
+  const bool fp32 = compute == DType::fp32 && device.sustained_fp32.has_value();
+  const hardware::SustainedShares& shares = fp32 ? *device.sustained_fp32 : device.sustained;
   if (device.memory_bandwidth_bytes_per_second <= 0) {
     throw Error("device", "has no memory bandwidth, so no time can be predicted on it",
                 "name a device, or give a device file");
@@ -55,10 +53,16 @@ Rates rates_of(const hardware::Device& device, const plan::Profile& profile, DTy
       peak * attention_share(shares.attention, profile.time.attention_kernel) *
       profile.time.attention_rate;
   rates.attention_backward_flops_per_second =
-      rates.attention_flops_per_second * kAttentionBackwardRate;
-  rates.memory_bytes_per_second = device.memory_bandwidth_bytes_per_second * shares.memory;
+      rates.attention_flops_per_second * shares.attention.backward;
+  const double bandwidth = device.memory_bandwidth_bytes_per_second;
+  const auto rate_of = [&](double share) {
+    return bandwidth * (share > 0 ? share : shares.memory);
+  };
+  rates.memory_bytes_per_second = rate_of(0);
+  rates.elementwise_bytes_per_second =
+      rate_of(shares.elementwise) / profile.time.elementwise_traffic;
+  rates.update_bytes_per_second = rate_of(shares.update);
   rates.kernel_start_seconds = shares.kernel_start_seconds;
-  rates.elementwise_traffic = profile.time.elementwise_traffic;
   rates.host_seconds_per_operation = profile.time.host_seconds_per_operation;
   return rates;
 }
@@ -70,8 +74,8 @@ double step_seconds(const StepWork& work, plan::Phase phase, const Rates& rates)
   const double arithmetic = work.matmul_flops / rates.matmul_flops_per_second +
                             work.score_flops / rates.score_flops_per_second +
                             work.fused_attention_flops / attention;
-  const double memory = work.memory_bytes * (work.elementwise ? rates.elementwise_traffic : 1) /
-                        rates.memory_bytes_per_second;
+  const double memory = work.memory_bytes / (work.elementwise ? rates.elementwise_bytes_per_second
+                                                              : rates.memory_bytes_per_second);
   return std::max(arithmetic, memory) + work.kernels * rates.kernel_start_seconds;
 }
 

@@ -13,9 +13,10 @@ struct Rates {
   double score_flops_per_second = 0;  // batched products of unfused attention
   double attention_flops_per_second = 0;
   double attention_backward_flops_per_second = 0;
-  double memory_bytes_per_second = 0;
+  double memory_bytes_per_second = 0;       // beside products
+  double elementwise_bytes_per_second = 0;  // of operands' bytes, by kernels that are no products
+  double update_bytes_per_second = 0;       // of weights, gradients and moments, by the optimizer
   double kernel_start_seconds = 0;
-  double elementwise_traffic = 1;
   double host_seconds_per_operation = 0;
 };
 

@@ -189,13 +189,14 @@ StateTraffic state_traffic(const StateTrafficInput& input, const StateLinks& lin
     return input.zero >= 2 ? static_cast<double>(group.topology.ranks) : 1.0;
   };
   const double memory = input.rates.memory_bytes_per_second;
+  const double update = input.rates.update_bytes_per_second;
   traffic.accumulate = accumulate_bytes(input) *
                        (stage.dense.trained / holders(links.sharding) +
                         stage.experts.trained / holders(links.expert_sharding)) /
                        memory;
   traffic.optimizer = (optimizer_bytes(input, stage.dense, owners(links.sharding)) +
                        optimizer_bytes(input, stage.experts, owners(links.expert_sharding))) /
-                      memory;
+                      update;
   const int wire = input.profile.gradient_wire_bytes;
   if (stage.tp_replicated > 0) {
     traffic.replicas +=

@@ -14,8 +14,7 @@ using plan::Access;
 using plan::AccessMode;
 using plan::Phase;
 
-constexpr double kAttentionBlock = 128;        // keys a fused kernel visits at once
-constexpr double kBackwardProducts = 5.0 / 2;  // of fused attention, to those of forward
+constexpr double kAttentionBlock = 128;  // keys a fused kernel visits at once
 // A norm written in Python moves each element as bf16 and fp32 in turn, operation by operation:
 // casts, square, mean, two products, forward; twice that backward.
 constexpr double kEagerNormBytes = 34;
@@ -143,10 +142,9 @@ class Work {
     const auto width = static_cast<double>(q.shape[q.shape.rank() - 1].size);
     const model::Shape& out = at(op().outputs[0]).shape;
     const double per_key = 2 * (width + static_cast<double>(out[out.rank() - 1].size));
-    const double keys = mean_visible_keys(sizes_.seq, op().window);
     const auto seq = static_cast<double>(sizes_.seq);
-    const double visited = std::min(keys + kAttentionBlock / 2, seq);
-    work_.fused_attention_flops = queries * per_key * visited * (forward() ? 1 : kBackwardProducts);
+    work_.fused_attention_flops = queries * per_key * mean_visited_keys(sizes_.seq, op().window) *
+                                  (forward() ? 1 : kAttentionBackwardProducts);
     const auto window = static_cast<double>(op().window);
     work_.model_flops =
         queries * per_key * (window > 0 ? std::min(window, seq) : seq) * (forward() ? 1 : 2);
@@ -237,6 +235,10 @@ double mean_visible_keys(std::int64_t seq, std::int64_t window) {
   const auto s = static_cast<double>(seq);
   const double w = window > 0 ? std::min(static_cast<double>(window), s) : s;
   return (w * (w + 1) / 2 + (s - w) * w) / s;
+}
+
+double mean_visited_keys(std::int64_t seq, std::int64_t window) {
+  return std::min(mean_visible_keys(seq, window) + kAttentionBlock / 2, static_cast<double>(seq));
 }
 
 StepWork step_work(const plan::ProgramBlock& block, const plan::Step& step,

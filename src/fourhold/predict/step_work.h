@@ -42,7 +42,12 @@ struct StepWork {
 [[nodiscard]] StepWork step_work(const plan::ProgramBlock& block, const plan::Step& step,
                                  const model::BatchSizes& sizes);
 
-// Keys a query sees on average over a sequence of `seq` tokens: exactly, and as blocks of 128.
+// Keys a query sees on average over a sequence of `seq` tokens: exactly, and as a fused kernel
+// visits them, in blocks of 128.
 [[nodiscard]] double mean_visible_keys(std::int64_t seq, std::int64_t window);
+[[nodiscard]] double mean_visited_keys(std::int64_t seq, std::int64_t window);
+
+// Products of a fused attention's backward, to those of its forward.
+inline constexpr double kAttentionBackwardProducts = 5.0 / 2;
 
 }  // namespace fourhold::predict

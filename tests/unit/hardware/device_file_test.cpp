@@ -71,6 +71,20 @@ TEST(DeviceFile, SharesOfThePeaksAreRead) {
   EXPECT_EQ(device.sustained.kernel_start_seconds, 1e-6);
 }
 
+TEST(DeviceFile, WhatAMeasuredMachineSustainsIsWrittenAndReadBack) {
+  Device device = parse_device(kSmallest, "my.json");
+  EXPECT_FALSE(device.sustained_fp32.has_value());
+  EXPECT_EQ(device.sustained.attention.backward, 0.85);
+  device.sustained.elementwise = 0.7;
+  device.sustained.update = 1.8;
+  device.sustained_fp32 = SustainedShares{};
+  device.sustained_fp32->matmul = 0.9;
+  device.sustained_fp32->attention.backward = 1.1;
+  const Device read = parse_device(json::write(device_json(device)), "written");
+  EXPECT_EQ(read.sustained, device.sustained);
+  EXPECT_EQ(read.sustained_fp32, device.sustained_fp32);
+}
+
 TEST(DeviceFile, AShareAboveThePeakIsRefused) {
   const Fault fault = fault_of(changed("\"name\"", R"("sustained": {"matmul": 1.2}, "name")"));
   EXPECT_EQ(fault.where, "my.json: sustained.matmul");

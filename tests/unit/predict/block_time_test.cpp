@@ -17,6 +17,7 @@ BlockTimeInput arithmetic_only() {
   input.rates.attention_flops_per_second = 1e30;
   input.rates.attention_backward_flops_per_second = 1e30;
   input.rates.memory_bytes_per_second = 1e30;
+  input.rates.elementwise_bytes_per_second = 1e30;
   input.sizes = {.micro_batch = 1, .seq = 32};
   return input;
 }

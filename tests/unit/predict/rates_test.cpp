@@ -29,6 +29,31 @@ TEST(Rates, AreSharesOfTheDensePeak) {
   EXPECT_DOUBLE_EQ(rates.memory_bytes_per_second, 2039e9 * 0.907);
 }
 
+TEST(Rates, ADeviceMaySustainOthersInFp32AndOutsideProducts) {
+  hardware::Device machine = device("cpu");
+  machine.peak_flops.fp32 = 1e12;
+  machine.memory_bandwidth_bytes_per_second = 100e9;
+  machine.sustained.memory = 0.5;
+  machine.sustained.update = 1.5;  // from caches
+  machine.sustained.elementwise = 0.25;
+  machine.sustained_fp32 = machine.sustained;
+  machine.sustained_fp32->matmul = 0.75;
+  machine.sustained_fp32->attention.flash_2 = 0.5;
+  machine.sustained_fp32->attention.backward = 1.2;
+  machine.sustained_fp32->elementwise = 0;  // not stated
+  plan::Profile profile = plan::load_profile("fourhold");
+  profile.time.elementwise_traffic = 2;
+  const Rates wide = rates_of(machine, profile, DType::fp32);
+  EXPECT_DOUBLE_EQ(wide.matmul_flops_per_second, 0.75e12);
+  EXPECT_DOUBLE_EQ(wide.attention_flops_per_second, 0.5e12);
+  EXPECT_DOUBLE_EQ(wide.attention_backward_flops_per_second, 0.6e12);
+  EXPECT_DOUBLE_EQ(wide.elementwise_bytes_per_second, 25e9);  // as memory, moved twice
+  EXPECT_DOUBLE_EQ(wide.update_bytes_per_second, 150e9);
+  const Rates narrow = rates_of(machine, profile, DType::bf16);
+  EXPECT_DOUBLE_EQ(narrow.matmul_flops_per_second, 114.7e12 * 0.5);  // of the file
+  EXPECT_DOUBLE_EQ(narrow.elementwise_bytes_per_second, 12.5e9);
+}
+
 TEST(Rates, AttentionIsTheNewestKernelThatBothKnow) {
   using plan::AttentionKernel;
   EXPECT_NEAR(attention_share("a100-sxm-80gb", AttentionKernel::flash_1), 0.332, 1e-9);
@@ -65,7 +90,7 @@ TEST(Rates, AStepIsItsSlowerRooflineAndTheStartOfItsKernels) {
   rates.attention_backward_flops_per_second = 2;
   rates.memory_bytes_per_second = 8;
   rates.kernel_start_seconds = 0.5;
-  rates.elementwise_traffic = 1.5;
+  rates.elementwise_bytes_per_second = 8 / 1.5;
   StepWork product;
   product.matmul_flops = 100;
   product.memory_bytes = 40;

@@ -25,6 +25,7 @@ StateTrafficInput thousand(int zero) {
   input.micro_batches = 3;
   input.profile.message_bytes = 0;
   input.rates.memory_bytes_per_second = 10;
+  input.rates.update_bytes_per_second = 10;
   input.host_link = {"PCIe", 100, 0, 1, 0, 0};
   return input;
 }

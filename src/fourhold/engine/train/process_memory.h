@@ -13,6 +13,9 @@ struct ProcessMemory {
 // Of this process, from /proc/self/status. Throws Error where the system does not tell.
 [[nodiscard]] ProcessMemory process_memory();
 
+// Counts `peak` anew from here, where the system lets a process do that (Linux 4.0 and later).
+void forget_peak();
+
 // What the machine can still give (MemAvailable of /proc/meminfo).
 [[nodiscard]] Bytes available_memory();
 

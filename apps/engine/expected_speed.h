@@ -1,0 +1,28 @@
+// How fast a run should be, from what its machine was measured to do.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "fourhold/engine/train/train_run.h"
+
+namespace fourhold::engine_app {
+
+struct ExpectedSpeed {
+  double step_seconds = 0;
+  double model_flops = 0;            // of one step (predict/model_flops.h)
+  double peak_flops_per_second = 0;  // of the machine, for the plan's products
+
+  // Model FLOPs utilisation of a step that took so long.
+  [[nodiscard]] double mfu(double seconds) const {
+    return seconds > 0 ? model_flops / seconds / peak_flops_per_second : 0;
+  }
+};
+
+// `device` is "measure" (this machine, now, with the plan's threads and instructions), a device
+// file or name, or "none". Throws Error where the device cannot be read or has no rate for the
+// plan's products.
+[[nodiscard]] std::optional<ExpectedSpeed> expected_speed(const std::string& device,
+                                                          const engine::TrainSetup& setup);
+
+}  // namespace fourhold::engine_app

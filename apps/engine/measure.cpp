@@ -1,0 +1,87 @@
+// `fourhold measure`.
+#include <array>
+#include <chrono>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "apps/engine/machine.h"
+#include "apps/engine/verbs.h"
+#include "apps/shell/output.h"
+#include "fourhold/api/measure.h"
+#include "fourhold/api/request.h"
+#include "fourhold/base/json.h"
+#include "fourhold/base/quantity.h"
+#include "fourhold/engine/measure/machine.h"
+#include "fourhold/engine/train/process_memory.h"
+#include "fourhold/hardware/device_file.h"
+#include "fourhold/report/table.h"
+
+namespace fourhold::engine_app {
+namespace {
+
+using hardware::Device;
+using report::Align;
+
+void add_row(report::Table& table, const char* type, double peak, double bandwidth,
+             const hardware::SustainedShares& shares) {
+  const auto tera = [](double rate) { return fmt::format("{:.0f} GFLOP/s", rate / 1e9); };
+  const auto giga = [&](double share) {
+    return fmt::format("{:.0f} GB/s", share * bandwidth / 1e9);
+  };
+  table.add({type, tera(peak), tera(peak * shares.matmul), tera(peak * shares.attention.flash_2),
+             tera(peak * shares.attention.flash_2 * shares.attention.backward),
+             giga(shares.elementwise), giga(shares.update)});
+}
+
+std::string text_of(const Device& device, const api::MeasureRequest& request, double seconds,
+                    const report::Screen& screen) {
+  std::string text = fmt::format(
+      "{}: products at {:.0f} GFLOP/s in bf16 and {:.0f} in fp32\n"
+      "Memory   {} usable, {:.0f} GB/s\n",
+      device.name, device.peak_flops.bf16 * device.sustained.matmul / 1e9,
+      device.peak_flops.fp32 * device.sustained_fp32->matmul / 1e9, format_bytes(device.usable),
+      device.memory_bandwidth_bytes_per_second / 1e9);
+  text += request.output.empty()
+              ? std::string("Not kept; -o machine.json writes a file for --device\n")
+              : fmt::format("Written  {}: give it to --device\n", request.output);
+  report::Table table({{"type"},
+                       {"best product", Align::right},
+                       {"a layer's", Align::right},
+                       {"attention", Align::right},
+                       {"its backward", Align::right},
+                       {"others", Align::right},
+                       {"AdamW", Align::right}});
+  const double bandwidth = device.memory_bandwidth_bytes_per_second;
+  add_row(table, "bf16", device.peak_flops.bf16, bandwidth, device.sustained);
+  add_row(table, "fp32", device.peak_flops.fp32, bandwidth, *device.sustained_fp32);
+  text += "\n" + table.text(screen);
+  text += fmt::format("\n{}\na kernel starts in {:.1f} us; measuring took {:.1f} s\n", device.note,
+                      device.sustained.kernel_start_seconds * 1e6, seconds);
+  return text;
+}
+
+}  // namespace
+
+ExitCode measure(const Question& question) {
+  const auto request = api::request_of<api::MeasureRequest>(question.arguments);
+  const engine::Isa isa = engine::isa_of_plan(request.isa.value_or("auto"));
+  const int threads = threads_of(request.threads.value_or(0));
+  constexpr std::array kComputes{DType::bf16, DType::fp32};
+  const double begin = engine::steady_seconds();
+  const Device device = engine::measure_machine(
+      {processor_name(), engine::available_memory()}, kComputes, {.threads = threads, .isa = isa},
+      request.quick ? engine::Effort::quick : engine::Effort::thorough);
+  const double seconds = engine::steady_seconds() - begin;
+  const json::Value file = hardware::device_json(device);
+  if (!request.output.empty()) shell::write_file(request.output, json::write(file) + "\n");
+  shell::write_output(
+      question.form == api::Form::json
+          ? json::write(json::Object{
+                {"schema", "fourhold.measure/1"}, {"seconds", seconds}, {"device", file}}) +
+                "\n"
+          : text_of(device, request, seconds, question.screen));
+  return ExitCode::done;
+}
+
+}  // namespace fourhold::engine_app
