@@ -25,6 +25,11 @@ void take_least(Link& link, const Link& other) {
 
 void take_least(SustainedShares& shares, const SustainedShares& other) {
   const auto stated = [](double share, double otherwise) { return share > 0 ? share : otherwise; };
+  if (stated(other.narrow_matmul, other.matmul) < stated(shares.narrow_matmul, shares.matmul)) {
+    shares.narrow_matmul = other.narrow_matmul;
+    shares.matmul_bytes_per_flop = other.matmul_bytes_per_flop;
+    shares.narrow_bytes_per_flop = other.narrow_bytes_per_flop;
+  }
   shares.elementwise =
       std::min(stated(shares.elementwise, shares.memory), stated(other.elementwise, other.memory));
   shares.update =

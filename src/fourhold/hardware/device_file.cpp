@@ -97,12 +97,25 @@ AttentionShares read_attention(FieldReader& reader) {
   return shares;
 }
 
+void read_narrow(FieldReader& reader, SustainedShares& sustained) {
+  sustained.narrow_matmul = reader.number("narrow_matmul", {0, 1}).value_or(0);
+  const NumberRange bytes{0, 1e6};
+  sustained.matmul_bytes_per_flop = reader.number("matmul_bytes_per_flop", bytes).value_or(0);
+  sustained.narrow_bytes_per_flop = reader.number("narrow_bytes_per_flop", bytes).value_or(0);
+  const bool ordered = sustained.narrow_bytes_per_flop > sustained.matmul_bytes_per_flop;
+  if (sustained.narrow_matmul > 0 && !ordered) {
+    throw Error(reader.path("narrow_bytes_per_flop"), "is not above matmul_bytes_per_flop",
+                "give the operands' bytes per FLOP of the narrow and of the large products");
+  }
+}
+
 std::optional<SustainedShares> read_sustained(FieldReader& reader, std::string_view key) {
   std::optional<FieldReader> fields = reader.object(key);
   if (!fields.has_value()) return std::nullopt;
   SustainedShares sustained;
   sustained.matmul = fields->number("matmul", kShareRange).value_or(sustained.matmul);
   sustained.memory = fields->number("memory", kShareRange).value_or(sustained.memory);
+  read_narrow(*fields, sustained);
   sustained.elementwise = fields->number("elementwise", kCachedRange).value_or(0);
   sustained.update = fields->number("update", kCachedRange).value_or(0);
   sustained.attention = read_attention(*fields);
@@ -184,6 +197,9 @@ json::Value link_json(const Link& link) {
 json::Value sustained_json(const SustainedShares& sustained) {
   const AttentionShares& attention = sustained.attention;
   return json::Object{{"matmul", sustained.matmul},
+                      {"narrow_matmul", sustained.narrow_matmul},
+                      {"matmul_bytes_per_flop", sustained.matmul_bytes_per_flop},
+                      {"narrow_bytes_per_flop", sustained.narrow_bytes_per_flop},
                       {"memory", sustained.memory},
                       {"elementwise", sustained.elementwise},
                       {"update", sustained.update},

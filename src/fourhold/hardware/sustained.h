@@ -20,7 +20,12 @@ struct AttentionShares {
 // The defaults are what a device file that says nothing gets: middling, and to be measured.
 struct SustainedShares {
   double matmul = 0.65;  // of the dense peak of the type, by large matrix products
-  double memory = 0.9;   // of the memory bandwidth
+  // The same by narrow ones, whose operands a processor packs as long as it multiplies; 0 = as
+  // large ones. Between the two, seconds per FLOP grow with the operands' bytes per FLOP.
+  double narrow_matmul = 0;
+  double matmul_bytes_per_flop = 0;
+  double narrow_bytes_per_flop = 0;
+  double memory = 0.9;  // of the memory bandwidth
   // Of the memory bandwidth by kernels that are no products, and by the update of weights and
   // moments; 0 = as `memory`. Above 1 where caches serve them.
   double elementwise = 0;

@@ -35,6 +35,15 @@ double attention_share(const hardware::AttentionShares& shares, plan::AttentionK
   return shares.unfused;
 }
 
+double matmul_seconds(const StepWork& work, const Rates& rates) {
+  const double large = work.matmul_flops / rates.matmul_flops_per_second;
+  if (rates.narrow_flops_per_second <= 0 || work.matmul_flops <= 0) return large;
+  const double narrow = work.matmul_flops / rates.narrow_flops_per_second;
+  const double place = (work.memory_bytes / work.matmul_flops - rates.matmul_bytes_per_flop) /
+                       (rates.narrow_bytes_per_flop - rates.matmul_bytes_per_flop);
+  return large + (narrow - large) * std::clamp(place, 0.0, 1.0);
+}
+
 }  // namespace
 
 Rates rates_of(const hardware::Device& device, const plan::Profile& profile, DType compute) {
@@ -48,6 +57,9 @@ Rates rates_of(const hardware::Device& device, const plan::Profile& profile, DTy
   rates.peak_flops_per_second = peak_of(device, compute);
   const double peak = rates.peak_flops_per_second;
   rates.matmul_flops_per_second = peak * shares.matmul * profile.time.matmul_rate;
+  rates.narrow_flops_per_second = peak * shares.narrow_matmul * profile.time.matmul_rate;
+  rates.matmul_bytes_per_flop = shares.matmul_bytes_per_flop;
+  rates.narrow_bytes_per_flop = shares.narrow_bytes_per_flop;
   rates.score_flops_per_second = peak * shares.attention.unfused * profile.time.matmul_rate;
   rates.attention_flops_per_second =
       peak * attention_share(shares.attention, profile.time.attention_kernel) *
@@ -71,7 +83,7 @@ double step_seconds(const StepWork& work, plan::Phase phase, const Rates& rates)
   const double attention = phase == plan::Phase::backward
                                ? rates.attention_backward_flops_per_second
                                : rates.attention_flops_per_second;
-  const double arithmetic = work.matmul_flops / rates.matmul_flops_per_second +
+  const double arithmetic = matmul_seconds(work, rates) +
                             work.score_flops / rates.score_flops_per_second +
                             work.fused_attention_flops / attention;
   const double memory = work.memory_bytes / (work.elementwise ? rates.elementwise_bytes_per_second

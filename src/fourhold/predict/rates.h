@@ -10,10 +10,15 @@ namespace fourhold::predict {
 struct Rates {
   double peak_flops_per_second = 0;  // dense, of the compute type: the base of MFU
   double matmul_flops_per_second = 0;
+  // Of narrow products, and the operands' bytes per FLOP between which rates are interpolated; 0:
+  // as large ones.
+  double narrow_flops_per_second = 0;
+  double matmul_bytes_per_flop = 0;
+  double narrow_bytes_per_flop = 0;
   double score_flops_per_second = 0;  // batched products of unfused attention
   double attention_flops_per_second = 0;
   double attention_backward_flops_per_second = 0;
-  double memory_bytes_per_second = 0;       // beside products
+  double memory_bytes_per_second = 0;       // while products are computed
   double elementwise_bytes_per_second = 0;  // of operands' bytes, by kernels that are no products
   double update_bytes_per_second = 0;       // of weights, gradients and moments, by the optimizer
   double kernel_start_seconds = 0;

@@ -77,6 +77,9 @@ TEST(DeviceFile, WhatAMeasuredMachineSustainsIsWrittenAndReadBack) {
   EXPECT_EQ(device.sustained.attention.backward, 0.85);
   device.sustained.elementwise = 0.7;
   device.sustained.update = 1.8;
+  device.sustained.narrow_matmul = 0.25;
+  device.sustained.matmul_bytes_per_flop = 0.5;
+  device.sustained.narrow_bytes_per_flop = 2;
   device.sustained_fp32 = SustainedShares{};
   device.sustained_fp32->matmul = 0.9;
   device.sustained_fp32->attention.backward = 1.1;
@@ -88,6 +91,12 @@ TEST(DeviceFile, WhatAMeasuredMachineSustainsIsWrittenAndReadBack) {
 TEST(DeviceFile, AShareAboveThePeakIsRefused) {
   const Fault fault = fault_of(changed("\"name\"", R"("sustained": {"matmul": 1.2}, "name")"));
   EXPECT_EQ(fault.where, "my.json: sustained.matmul");
+}
+
+TEST(DeviceFile, NarrowProductsNeedTheirWidth) {
+  const Fault fault =
+      fault_of(changed("\"name\"", R"("sustained": {"narrow_matmul": 0.5}, "name")"));
+  EXPECT_EQ(fault.where, "my.json: sustained.narrow_bytes_per_flop");
 }
 
 TEST(DeviceFile, AttentionNeedsAFusedKernel) {

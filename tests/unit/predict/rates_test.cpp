@@ -98,6 +98,18 @@ TEST(Rates, AStepIsItsSlowerRooflineAndTheStartOfItsKernels) {
   EXPECT_EQ(step_seconds(product, plan::Phase::forward, rates), 10.5);  // 100 / 10 > 40 / 8
   product.memory_bytes = 160;
   EXPECT_EQ(step_seconds(product, plan::Phase::forward, rates), 20.5);  // 160 / 8
+  // Narrow products are four times slower: 0.4 s per FLOP at 4 bytes, 0.1 s at 1, so 0.16 at 1.6.
+  rates.memory_bytes_per_second = 1e9;
+  rates.narrow_flops_per_second = 2.5;
+  rates.matmul_bytes_per_flop = 1;
+  rates.narrow_bytes_per_flop = 4;
+  EXPECT_DOUBLE_EQ(step_seconds(product, plan::Phase::forward, rates), 16.5);
+  product.memory_bytes = 1000;
+  EXPECT_DOUBLE_EQ(step_seconds(product, plan::Phase::forward, rates), 40.5);
+  product.memory_bytes = 10;
+  EXPECT_DOUBLE_EQ(step_seconds(product, plan::Phase::forward, rates), 10.5);
+  rates.narrow_flops_per_second = 0;
+  rates.memory_bytes_per_second = 8;
   StepWork norm;
   norm.elementwise = true;
   norm.memory_bytes = 16;

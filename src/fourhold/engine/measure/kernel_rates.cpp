@@ -24,6 +24,7 @@ namespace {
 
 constexpr std::int64_t kMostTokens = 1024;
 constexpr std::int64_t kWidth = 768;
+constexpr std::int64_t kNarrowWidth = 128;
 constexpr std::int64_t kInner = 4 * kWidth;
 constexpr std::int64_t kHeads = 12;
 
@@ -75,6 +76,45 @@ Product product_of(const Trial& trial, plan::GemmForm form, const GemmSizes& siz
   return {sizes, choose_gemm(problem, trial.execution.isa).gemm, operands, scratch};
 }
 
+// One layer's products, forward and backward.
+struct LayerCost {
+  double flops = 0;
+  double bytes = 0;
+  double seconds = 0;
+};
+
+// `best` becomes the fastest product's rate, if that is faster.
+LayerCost layer_cost(const Trial& trial, std::int64_t width, double& best) {
+  trial.workspace.give_back();
+  // Of GPT-2: q, k, v in one, the output of attention, and both of the feed-forward.
+  const std::array layer{
+      GemmSizes{trial.tokens, 3 * width, width}, GemmSizes{trial.tokens, width, width},
+      GemmSizes{trial.tokens, 4 * width, width}, GemmSizes{trial.tokens, width, 4 * width}};
+  std::vector<Product> products;
+  LayerCost cost;
+  for (const GemmSizes& sizes : layer) {
+    const LinearTensors tensors = linear_tensors(trial, sizes);
+    for (const auto form : {plan::GemmForm::forward, plan::GemmForm::backward_data,
+                            plan::GemmForm::backward_weight}) {
+      products.push_back(product_of(trial, form, sizes, tensors));
+    }
+    // As predict/step_work.h counts a linear's: forward x, w, y; backward x, w, dy, dx, dw.
+    cost.bytes +=
+        static_cast<double>(3 * tensors.x.bytes() + 2 * tensors.y.bytes() + 3 * tensors.w.bytes());
+  }
+  std::vector<std::function<void()>> runs;
+  for (const Product& product : products) {
+    runs.emplace_back([&product] { product.gemm->run(product.operands, product.scratch); });
+  }
+  const std::vector<double> seconds = median_seconds_in_turn(trial.effort, runs);
+  for (std::size_t i = 0; i < products.size(); ++i) {
+    best = std::max(best, products[i].flops() / seconds[i]);
+    cost.flops += products[i].flops();
+    cost.seconds += seconds[i];
+  }
+  return cost;
+}
+
 }  // namespace
 
 Trial trial_of(DType compute, const Execution& execution, Effort effort, Workspace& workspace) {
@@ -97,34 +137,13 @@ Trial trial_of(DType compute, const Execution& execution, Effort effort, Workspa
 }
 
 ProductRates product_rates(const Trial& trial) {
-  trial.workspace.give_back();
-  // The layer of GPT-2 124M: q, k, v in one, the output of attention, and both of the feed-forward.
-  const std::array layer{
-      GemmSizes{trial.tokens, 3 * kWidth, kWidth}, GemmSizes{trial.tokens, kWidth, kWidth},
-      GemmSizes{trial.tokens, kInner, kWidth}, GemmSizes{trial.tokens, kWidth, kInner}};
-  std::vector<Product> products;
-  for (const GemmSizes& sizes : layer) {
-    const LinearTensors tensors = linear_tensors(trial, sizes);
-    for (const auto form : {plan::GemmForm::forward, plan::GemmForm::backward_data,
-                            plan::GemmForm::backward_weight}) {
-      products.push_back(product_of(trial, form, sizes, tensors));
-    }
-  }
-  std::vector<std::function<void()>> runs;
-  for (const Product& product : products) {
-    runs.emplace_back([&product] { product.gemm->run(product.operands, product.scratch); });
-  }
-  const std::vector<double> seconds = median_seconds_in_turn(trial.effort, runs);
   ProductRates rates;
-  double all_flops = 0;
-  double all_seconds = 0;
-  for (std::size_t i = 0; i < products.size(); ++i) {
-    rates.best_flops_per_second =
-        std::max(rates.best_flops_per_second, products[i].flops() / seconds[i]);
-    all_flops += products[i].flops();
-    all_seconds += seconds[i];
-  }
-  rates.typical_flops_per_second = all_flops / all_seconds;
+  const LayerCost wide = layer_cost(trial, kWidth, rates.best_flops_per_second);
+  const LayerCost narrow = layer_cost(trial, kNarrowWidth, rates.best_flops_per_second);
+  rates.flops_per_second = wide.flops / wide.seconds;
+  rates.bytes_per_flop = wide.bytes / wide.flops;
+  rates.narrow_flops_per_second = narrow.flops / narrow.seconds;
+  rates.narrow_bytes_per_flop = narrow.bytes / narrow.flops;
   return rates;
 }
 

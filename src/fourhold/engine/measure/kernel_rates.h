@@ -28,8 +28,13 @@ struct Trial {
 
 // Operations and bytes are counted as predict/step_work.h and predict/state_traffic.h count them.
 struct ProductRates {
-  double best_flops_per_second = 0;     // of the fastest product
-  double typical_flops_per_second = 0;  // of one layer's products, forward and backward
+  double best_flops_per_second = 0;  // of the fastest product
+  // Of one layer's products, forward and backward, and the bytes of their operands per FLOP: of a
+  // wide layer and of a narrow one.
+  double flops_per_second = 0;
+  double bytes_per_flop = 0;
+  double narrow_flops_per_second = 0;
+  double narrow_bytes_per_flop = 0;
 };
 [[nodiscard]] ProductRates product_rates(const Trial& trial);
 

@@ -23,8 +23,11 @@ Measured measure_type(const Trial& trial, double memory) {
   measured.peak_flops_per_second =
       std::max(products.best_flops_per_second, attention.forward_flops_per_second);
   hardware::SustainedShares& shares = measured.shares;
-  shares.matmul = products.typical_flops_per_second / measured.peak_flops_per_second;
+  shares.matmul = products.flops_per_second / measured.peak_flops_per_second;
   shares.memory = 1;
+  shares.narrow_matmul = products.narrow_flops_per_second / measured.peak_flops_per_second;
+  shares.matmul_bytes_per_flop = products.bytes_per_flop;
+  shares.narrow_bytes_per_flop = products.narrow_bytes_per_flop;
   shares.elementwise = elementwise_bytes_per_second(trial) / memory;
   shares.update = update_bytes_per_second(trial) / memory;
   const double fused = attention.forward_flops_per_second / measured.peak_flops_per_second;
