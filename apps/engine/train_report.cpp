@@ -122,7 +122,8 @@ json::Value to_json(const TrainResult& result, const RunFrame& frame) {
       {"traffic", json::Object{{"predicted_bytes", 0}, {"measured_bytes", 0}}},
       {"ranks",
        json::Array{json::Object{{"rank", 0}, {"stage", 0}, {"ledger", ledgers_json(result)}}}},
-      {"checkpoint", result.checkpoint ? json::Value(*result.checkpoint) : json::Value()}};
+      {"checkpoint", result.checkpoint ? json::Value(*result.checkpoint) : json::Value()},
+      {"save_seconds", result.checkpoint ? json::Value(result.save_seconds) : json::Value()}};
 }
 
 std::string to_text(const TrainResult& result, const RunFrame& frame,
@@ -142,7 +143,9 @@ std::string to_text(const TrainResult& result, const RunFrame& frame,
   text += fmt::format("Process  {} beside the arena of {}; at most {} in all\n",
                       format_bytes(result.outside_arena_bytes), format_bytes(result.arena_bytes),
                       format_bytes(result.peak_resident_bytes));
-  if (result.checkpoint) text += "Saved    " + *result.checkpoint + "\n";
+  if (result.checkpoint) {
+    text += fmt::format("Saved    {} in {:.1f} s\n", *result.checkpoint, result.save_seconds);
+  }
 
   report::Table table({{"at the peak"},
                        {"predicted", Align::right},

@@ -34,12 +34,15 @@ class FileWriter {
   void reserve() const;
   void flush();
   void write_out(std::span<const std::byte> bytes);
+  void start_writing();
   [[noreturn]] void fail(std::string_view action, int fault) const;
 
   std::string path_;
   std::string name_;
   std::int64_t expected_ = 0;
   std::int64_t written_ = 0;
+  std::int64_t handed_over_ = 0;  // to the system
+  std::int64_t on_its_way_ = 0;   // of these, to the disk
   int file_ = -1;
   BlockSums sums_;
   std::vector<std::byte> buffer_;

@@ -8,6 +8,7 @@
 #include "fourhold/base/error.h"
 #include "fourhold/engine/checkpoint/initial_weights.h"
 #include "fourhold/engine/optimizer/update.h"
+#include "fourhold/engine/threads/parallel.h"
 #include "fourhold/predict/state_pieces.h"
 
 namespace fourhold::engine {
@@ -74,13 +75,18 @@ std::vector<StateTensor> state_of(Parameters parameters) {
 
 }  // namespace
 
-void start_random(Parameters parameters, const model::ModelConfig& config, double deviation,
-                  std::uint64_t seed, plan::Precision precision) {
-  const Initialisation initialisation{seed, deviation};
-  fill(parameters, precision,
+void start_random(Parameters parameters, const model::ModelConfig& config,
+                  const RandomStart& start) {
+  const Initialisation initialisation{start.seed, start.deviation};
+  fill(parameters, start.precision,
        [&](const ParameterTensors& parameter, std::int64_t begin, std::int64_t end, float* values) {
-         fill_initial(config, parameter.id, initialisation, begin, end, DType::fp32,
-                      reinterpret_cast<std::byte*>(values));
+         const auto make = [&](std::int64_t from, std::int64_t to) {
+           fill_initial(config, parameter.id, initialisation, begin + from, begin + to, DType::fp32,
+                        reinterpret_cast<std::byte*>(values + from));
+         };
+         make(0, 0);  // throws where the others would
+         parallel_for(end - begin, start.threads,
+                      [&](const Share& share) { make(share.begin, share.end); });
        });
 }
 

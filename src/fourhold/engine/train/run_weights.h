@@ -17,9 +17,16 @@ namespace fourhold::engine {
 
 using Parameters = std::span<const ParameterTensors>;
 
+struct RandomStart {
+  double deviation = 0.02;
+  std::uint64_t seed = 0;
+  plan::Precision precision = plan::Precision::bf16;
+  int threads = 1;  // the weights do not depend on it
+};
+
 // Weights as the family initialises them, moments zero.
-void start_random(Parameters parameters, const model::ModelConfig& config, double deviation,
-                  std::uint64_t seed, plan::Precision precision);
+void start_random(Parameters parameters, const model::ModelConfig& config,
+                  const RandomStart& start);
 
 // Weights of a published folder or file, moments zero. Throws Error as PublishedWeights, and where
 // a weight is not finite or does not fit the type it is trained in.

@@ -127,8 +127,11 @@ class Run {
       start_published(executor_.parameters(), weights, setup_.plan.precision);
       observer_.note("weights of " + *choice.weights);
     } else {
-      start_random(executor_.parameters(), setup_.model, setup_.numerics.initializer_range,
-                   setup_.options.seed, setup_.plan.precision);
+      start_random(executor_.parameters(), setup_.model,
+                   {.deviation = setup_.numerics.initializer_range,
+                    .seed = setup_.options.seed,
+                    .precision = setup_.plan.precision,
+                    .threads = static_cast<int>(setup_.plan.threads)});
     }
   }
 
@@ -224,9 +227,11 @@ class Run {
     state.losses.assign(result_.losses.end() - static_cast<std::ptrdiff_t>(count),
                         result_.losses.end());
     const DType weights = executor_.parameters().front().weight.dtype;
+    const Clock::time_point started = Clock::now();
     result_.checkpoint = save_checkpoint(
         setup_.checkpoints.folder, step, setup_.checkpoints.keep, executor_.parameters(),
         {.config = setup_.model, .carried = setup_.carried, .run = state, .weights = weights});
+    result_.save_seconds = seconds_since(started);
     saved_step_ = step;
   }
 

@@ -76,6 +76,7 @@ struct TrainResult {
   StallCount stall;
   std::vector<std::string> kernels;
   std::optional<std::string> checkpoint;  // the last one written
+  double save_seconds = 0;                // which it took
   bool stopped_early = false;
 };
 
