@@ -103,6 +103,7 @@ LayerCost layer_cost(const Trial& trial, std::int64_t width, double& best) {
         static_cast<double>(3 * tensors.x.bytes() + 2 * tensors.y.bytes() + 3 * tensors.w.bytes());
   }
   std::vector<std::function<void()>> runs;
+  runs.reserve(products.size());
   for (const Product& product : products) {
     runs.emplace_back([&product] { product.gemm->run(product.operands, product.scratch); });
   }
