@@ -112,7 +112,8 @@ ExitCode train(const Question& question) {
       request.out.empty() ? std::nullopt : std::optional<FolderLock>(std::in_place, request.out);
   const RunFrame frame{.steps = prepared.setup.steps,
                        .tokens_per_step = plan.global_batch * plan.seq,
-                       .expected = expected_speed(request.device, prepared.setup)};
+                       .expected = expected_speed(request.device, prepared.setup),
+                       .out = request.out};
   TrainLog log(request.out, frame, request.log_every.value_or(1));
   const engine::TrainResult result =
       engine::train(prepared.setup, {.note = [&](const std::string& text) { log.note(text); },
@@ -125,6 +126,13 @@ ExitCode train(const Question& question) {
   }
   if (request.verbose) {
     for (const std::string& kernel : result.kernels) log.note("kernel: " + kernel);
+  }
+  if (!request.out.empty()) {
+    const auto write = [&](const char* name, const ledger::Ledger& ledger) {
+      shell::write_file(request.out + "/" + name, json::write(ledger::to_json(ledger)) + "\n");
+    };
+    write("ledger-predicted.json", result.predicted);
+    write("ledger-measured.json", result.measured);
   }
   shell::write_output(question.form == api::Form::json ? json::write(to_json(result, frame)) + "\n"
                                                        : to_text(result, frame, question.screen));

@@ -147,6 +147,12 @@ std::string to_text(const TrainResult& result, const RunFrame& frame,
     text += fmt::format("Saved    {} in {:.1f} s\n", *result.checkpoint, result.save_seconds);
   }
 
+  if (!frame.out.empty()) {
+    text += fmt::format(
+        "Entries  fourhold compare {0}/ledger-predicted.json \\\n"
+        "                          {0}/ledger-measured.json\n",
+        frame.out);
+  }
   report::Table table({{"at the peak"},
                        {"predicted", Align::right},
                        {"measured", Align::right},

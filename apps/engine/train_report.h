@@ -17,6 +17,7 @@ struct RunFrame {
   std::int64_t steps = 0;
   std::int64_t tokens_per_step = 0;
   std::optional<ExpectedSpeed> expected;
+  std::string out;  // the run's folder, "" where nothing is kept
 };
 
 // "fourhold.train/1" (docs/json.md).

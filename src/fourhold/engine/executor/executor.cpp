@@ -177,6 +177,17 @@ ledger::Ledger Executor::measured() const {
   return measured;
 }
 
+double Executor::product_flops(plan::Phase phase) const {
+  double flops = 0;
+  for (const PreparedStep& step : steps_) {
+    if (step.at.work != plan::Work::compute || step.at.micro_batch != 0) continue;
+    if (step.call.operation->kind != model::OpKind::linear || step.call.phase != phase) continue;
+    const LinearGemms& gemms = step.call.gemms;
+    flops += gemms.forward.flops + gemms.backward_data.flops + gemms.backward_weight.flops;
+  }
+  return flops;
+}
+
 std::vector<std::string> Executor::kernel_choices() const { return gemms_.choices(); }
 
 }  // namespace fourhold::engine

@@ -85,6 +85,8 @@ class Executor {
   [[nodiscard]] std::span<const ParameterTensors> parameters() const { return parameters_; }
   // What has been touched so far, with the highest offset of the arena as its reserved bytes.
   [[nodiscard]] ledger::Ledger measured() const;
+  // Of the matrix products with weights that one micro-batch runs in a phase, as prepared.
+  [[nodiscard]] double product_flops(plan::Phase phase) const;
   // Which kernel multiplies, and why others do not: one line for each kind of product.
   [[nodiscard]] std::vector<std::string> kernel_choices() const;
 

@@ -30,6 +30,7 @@ struct Written {
 struct PreparedGemm {
   const Gemm* gemm = nullptr;
   std::int64_t scratch_bytes = 0;
+  double flops = 0;
 
   void run(const GemmOperands& operands, std::span<std::byte> scratch) const {
     gemm->run(operands, scratch.first(static_cast<std::size_t>(scratch_bytes)));

@@ -33,6 +33,10 @@ struct GemmProblem {
   std::optional<DType> residual = {};  // forward: + residual [m, n]; may be the output itself
   int threads = 1;
 
+  [[nodiscard]] double flops() const {
+    return 2 * static_cast<double>(sizes.m) * static_cast<double>(sizes.n) *
+           static_cast<double>(sizes.k);
+  }
   // Bytes of scratch the ledger holds for one call.
   [[nodiscard]] std::int64_t scratch_bytes(plan::Isa isa) const {
     return plan::gemm_scratch_bytes(form, sizes, operands, threads, isa);

@@ -30,15 +30,10 @@ constexpr std::int64_t kHeads = 12;
 
 // A product with operands of its own.
 struct Product {
-  GemmSizes sizes;
+  double flops = 0;
   std::unique_ptr<const Gemm> gemm;
   GemmOperands operands;
   std::span<std::byte> scratch;
-
-  [[nodiscard]] double flops() const {
-    return 2 * static_cast<double>(sizes.m) * static_cast<double>(sizes.n) *
-           static_cast<double>(sizes.k);
-  }
 };
 
 // y [m, n], x [m, k], w [n, k] of one linear layer.
@@ -73,7 +68,7 @@ Product product_of(const Trial& trial, plan::GemmForm form, const GemmSizes& siz
   }
   const std::span<std::byte> scratch =
       trial.workspace.bytes(problem.scratch_bytes(trial.execution.isa));
-  return {sizes, choose_gemm(problem, trial.execution.isa).gemm, operands, scratch};
+  return {problem.flops(), choose_gemm(problem, trial.execution.isa).gemm, operands, scratch};
 }
 
 // One layer's products, forward and backward.
@@ -109,8 +104,8 @@ LayerCost layer_cost(const Trial& trial, std::int64_t width, double& best) {
   }
   const std::vector<double> seconds = median_seconds_in_turn(trial.effort, runs);
   for (std::size_t i = 0; i < products.size(); ++i) {
-    best = std::max(best, products[i].flops() / seconds[i]);
-    cost.flops += products[i].flops();
+    best = std::max(best, products[i].flops / seconds[i]);
+    cost.flops += products[i].flops;
     cost.seconds += seconds[i];
   }
   return cost;
@@ -124,7 +119,7 @@ Trial trial_of(DType compute, const Execution& execution, Effort effort, Workspa
   constexpr GemmSizes kFirst{16, kWidth, kWidth};
   const Product first =
       product_of(trial, plan::GemmForm::forward, kFirst, linear_tensors(trial, kFirst));
-  const double rate = first.flops() / median_seconds(Effort::quick, [&] {
+  const double rate = first.flops / median_seconds(Effort::quick, [&] {
                         first.gemm->run(first.operands, first.scratch);
                       });
   // One forward of a layer's products.
