@@ -70,7 +70,7 @@ ExitCode run(const std::vector<std::string>& words) {
     shell::write_output(api::overview_text(shell::screen_of_output(shell::ColorWhen::automatic)));
     return ExitCode::done;
   }
-  if (first == "--version") {
+  if (first == "--version" || first == "version") {
     shell::write_output(version_text());
     return ExitCode::done;
   }

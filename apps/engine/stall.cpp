@@ -97,7 +97,7 @@ ExitCode stall(const Question& question) {
   }
   report::Table table({{"lost", report::Align::right},
                        {"weights", report::Align::right},
-                       {"tensor", report::Align::left, report::WhenTight::cut}});
+                       {"tensor", report::Align::left, report::WhenTight::wrap}});
   constexpr std::size_t kShown = 20;
   for (std::size_t i = 0; i < std::min(tensors.size(), kShown); ++i) {
     table.add({fmt::format("{:.2f}%", 100 * tensors[i].stall.count.share()),

@@ -51,7 +51,7 @@ std::string rows_text(const ledger::Comparison& comparison, const report::Screen
   report::Table table({{"difference", report::Align::right},
                        {"A", report::Align::right},
                        {"B", report::Align::right},
-                       {"entry", report::Align::left, report::WhenTight::cut},
+                       {"entry", report::Align::left, report::WhenTight::wrap},
                        {"what differs", report::Align::left, report::WhenTight::wrap}});
   for (std::size_t i = 0; i < std::min(rows.size(), kMostRows); ++i) {
     const ledger::CompareRow& row = *rows[i];

@@ -78,10 +78,15 @@ std::optional<MoreDevices> searched(const LoadedRun& run, const TimeRequest& req
                      .speedup_kept = point->speedup_kept};
 }
 
-// Whatever the split.
-std::optional<MoreDevices> by_any_split(const TimeRequest& request,
-                                        const search::SearchRequest& open,
+// Whatever the split, where flags or a plan file leave it open.
+std::optional<MoreDevices> by_any_split(const TimeRequest& request, search::SearchRequest open,
                                         double single_device_seconds, std::string& said) {
+  // Replicas that are given are those of the devices there are: more devices are more replicas.
+  if (open.space.plan.dp) {
+    open.space.plan.dp.reset();
+    open.space.plan.micro_batch.reset();
+    open.space.plan.grad_accum.reset();
+  }
   const auto tokens = static_cast<double>(*request.tokens);
   const double steps = tokens / (static_cast<double>(*open.space.plan.global_batch) *
                                  static_cast<double>(*open.space.plan.seq));

@@ -74,8 +74,8 @@ std::string entries_text(const ledger::Ledger& ledger, const std::vector<std::si
   report::Table table({{size, report::Align::right},
                        {"copies", report::Align::right},
                        {"dtype"},
-                       {"shape of one", report::Align::left, report::WhenTight::cut},
-                       {"name", report::Align::left, report::WhenTight::cut}});
+                       {"shape of one", report::Align::left, report::WhenTight::wrap},
+                       {"name", report::Align::left, report::WhenTight::wrap}});
   for (const std::size_t index : entries) {
     const ledger::Entry& entry = ledger.entries[index];
     table.add({format_bytes(is_alive(entry) ? at_peak(entry) : held(entry)), copies_text(entry),

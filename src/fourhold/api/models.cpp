@@ -59,7 +59,7 @@ bool is_mixture(const ModelRow& row) { return row.counts.active != row.counts.to
 
 std::string list_text(const ModelsResult& result, const report::Screen& screen) {
   report::Table table({{"name"},
-                       {"type", report::Align::left, report::WhenTight::cut},
+                       {"type", report::Align::left, report::WhenTight::wrap},
                        {"layers", report::Align::right},
                        {"hidden", report::Align::right},
                        {"parameters", report::Align::right},

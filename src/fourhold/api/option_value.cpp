@@ -20,6 +20,12 @@ void set_from_text(const Option& /*option*/, std::string_view text, const std::s
 void set_from_text(const Option& /*option*/, std::string_view text, const std::string& where,
                    std::optional<Bytes>& out) {
   const Bytes bytes = parse_bytes(text, where);
+  const bool has_unit = text.find_first_not_of("0123456789.eE+_") != std::string_view::npos;
+  if (!has_unit && bytes > Bytes(0) && bytes < Bytes(1 << 20)) {
+    throw Error(
+        where, fmt::format("'{:.40}' has no unit, and would be {}", text, format_bytes(bytes)),
+        fmt::format("write {:.40}GiB or {:.40}GB; {:.40}B if bytes are meant", text, text, text));
+  }
   if (bytes <= Bytes(0)) throw Error(where, "is no memory at all", "for example 24GiB or 80GB");
   out = bytes;
 }

@@ -46,8 +46,8 @@ std::string to_text(const ParamsResult& result, const report::Screen& screen) {
   text += fmt::format("Weights alone: {} in 16 bits, {} in 32 bits.\n",
                       format_bytes(Bytes(result.total) * 2), format_bytes(Bytes(result.total) * 4));
 
-  report::Table table({{"module", report::Align::left, report::WhenTight::cut},
-                       {"shape", report::Align::left, report::WhenTight::cut},
+  report::Table table({{"module", report::Align::left, report::WhenTight::wrap},
+                       {"shape", report::Align::left, report::WhenTight::wrap},
                        {"each", report::Align::right},
                        {"copies", report::Align::right},
                        {"total", report::Align::right}});

@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 
 #include "fourhold/api/plan_file.h"
+#include "fourhold/api/plan_file_conflict.h"
+#include "fourhold/base/error.h"
 #include "fourhold/base/quantity.h"
 #include "fourhold/plan/plan_fields.h"
 
@@ -46,9 +48,21 @@ class Taker {
   std::string left_;
 };
 
+// By whatever names. What is no device is not the same as one: load_target refuses it where it
+// counts.
+bool is_same(const std::string& a, const std::string& b) {
+  if (a == b) return true;
+  try {
+    return exact_devices(a) == exact_devices(b);
+  } catch (const Error&) {
+    return false;
+  }
+}
+
 void merge(const PlanFile& file, const std::string& path, RunRequest& request, TimeRequest* time) {
+  refuse_conflict({request.plan, file.plan, path, request.model});
   TargetRequest& target = request.target;
-  const bool same_device = target.device.empty() || target.device == file.target.device;
+  const bool same_device = target.device.empty() || is_same(target.device, file.target.device);
   if (request.model.empty()) request.model = file.model;
   if (target.device.empty()) target.device = file.target.device;
   const auto take = [](const plan::FieldInfo& /*info*/, auto& flag, const auto& filed) {

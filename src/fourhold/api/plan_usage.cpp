@@ -25,19 +25,6 @@ bool is_same_file(const std::string& a, const std::string& b) {
   return whole(a) == whole(b);
 }
 
-// The divisors of `n` next to `value`, which is none: "2 or 4".
-std::string divisors_around(std::int64_t n, std::int64_t value) {
-  plan::Neighbours near{.below = std::nullopt, .above = n};
-  for (const std::int64_t divisor : plan::divisors(n)) {
-    if (divisor < value) near.below = divisor;
-    if (divisor > value) {
-      near.above = divisor;
-      return plan::to_string(near);
-    }
-  }
-  return std::to_string(n);
-}
-
 struct Factor {
   const char* flag;
   std::optional<std::int64_t> value;
@@ -74,9 +61,10 @@ void refuse_unless_divides(const Product& product, std::int64_t whole, const cha
               product.given == 1 ? fmt::format("{} does not divide {}", product.value, whole_text)
                                  : fmt::format("{} = {} does not divide {}", product.text,
                                                product.value, whole_text),
-              product.given == 1 ? fmt::format("use {} {}, or {}", product.last.flag,
-                                               divisors_around(whole, product.value), other)
-                                 : fmt::format("use {}, or leave one of them out", other));
+              product.given == 1
+                  ? fmt::format("use {} {}, or {}", product.last.flag,
+                                plan::nearest_text(plan::divisors(whole), product.value), other)
+                  : fmt::format("use {}, or leave one of them out", other));
 }
 
 }  // namespace

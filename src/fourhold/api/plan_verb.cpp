@@ -202,7 +202,7 @@ void add_notes(const PlanVerbRequest& request, PlanVerbResult& result) {
                       format_count(*best.run.request.global_batch * *best.run.request.seq)));
     }
     if (name == "global_batch" || name == "seq" || name == "precision" || name == "optimizer" ||
-        name == "profile") {
+        name == "tuning" || name == "lora_rank" || name == "profile") {
       result.chosen.push_back(name);
     }
   }

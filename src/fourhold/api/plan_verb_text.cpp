@@ -141,8 +141,9 @@ std::string to_text(const PlanVerbResult& result, const report::Screen& screen) 
 
 std::string plan_file_of(const PlanVerbResult& result) {
   if (!result.changed.empty() || result.best().plans.empty()) return {};
-  return plan_file_text(result.model, result.best().run.target_request, result.time,
-                        result.best().plans.front().plan);
+  TargetRequest target = result.best().run.target_request;
+  target.device = exact_devices(target.device);
+  return plan_file_text(result.model, target, result.time, result.best().plans.front().plan);
 }
 
 std::string svg_of(const PlanVerbResult& result) {

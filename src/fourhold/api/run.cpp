@@ -8,6 +8,7 @@
 
 #include "fourhold/api/plan_file_use.h"
 #include "fourhold/base/error.h"
+#include "fourhold/base/quantity.h"
 #include "fourhold/model/load_model.h"
 
 namespace fourhold::api {
@@ -38,6 +39,19 @@ void list_chosen(const plan::PlanRequest& request, std::vector<std::string>& cho
 
 std::int64_t usual_seq(const model::ModelConfig& model) {
   return model.max_positions > 0 ? std::min(model.max_positions, kUsualSeq) : kUsualSeq;
+}
+
+// Positions that are learned end with their table (refused); others are computed for any length,
+// but the weights were not trained beyond it.
+void add_length_note(const model::ModelConfig& model, std::int64_t seq,
+                     std::vector<std::string>& notes) {
+  if (model.max_positions == 0 || seq <= model.max_positions) return;
+  if (model.position == model::PositionKind::learned) return;
+  notes.push_back(fmt::format(
+      "seq {} is longer than the {} positions of the model's config: bytes and time are those of "
+      "seq {}, but published weights must first be made to reach as far{}",
+      format_count(seq), format_count(model.max_positions), format_count(seq),
+      model.position == model::PositionKind::rotary ? " (RoPE scaling)" : ""));
 }
 
 }  // namespace
@@ -105,6 +119,7 @@ LoadedRun load_run(const RunRequest& asked) {
   fill_from_target(run.target, run.request, run.notes);
   run.profile = plan::load_profile(*run.request.profile);
   if (!run.request.seq) run.request.seq = usual_seq(run.model);
+  add_length_note(run.model, *run.request.seq, run.notes);
   return run;
 }
 

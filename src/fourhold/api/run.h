@@ -62,7 +62,7 @@ struct LoadedRun {
 // - count from a list of several devices;
 // - profile: the device's default, or standard;
 // - precision: bf16; fp16 or fp32 on a device without (noted);
-// - seq: the model's longest, at most 4096.
+// - seq: the model's longest, at most 4096; a longer one than the model was made for is noted.
 [[nodiscard]] LoadedRun load_run(const RunRequest& request);
 
 // The part of that which needs no model, for a bare count of parameters.

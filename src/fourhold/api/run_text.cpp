@@ -30,8 +30,11 @@ std::string_view class_text(VerdictClass verdict) {
   return "it fits, but takes too long";
 }
 
-// "recompute full" of "recompute full: every layer again in backward": without the explanation.
-std::string brief_change(const std::string& change) { return change.substr(0, change.find(':')); }
+// "recompute full" of "recompute full: every layer again in backward", "micro-batch 2 x 4" of
+// "micro-batch 2 x 4 accumulation steps, the same global batch": without the explanation.
+std::string brief_change(const std::string& change) {
+  return change.substr(0, std::min(change.find(':'), change.find(" accumulation steps")));
+}
 
 bool cures(const predict::Answer& answer) {
   return answer.then_class == VerdictClass::fits || answer.then_change.has_value();
@@ -178,7 +181,8 @@ std::string first_answer_text(const predict::Verdict& verdict, const report::Scr
     return report::first_that_fits(
                {fmt::format("{}, then {}: it fits.", start, answer->then_change->change),
                 fmt::format("{}, then {}: it fits.", start, second),
-                fmt::format("{}, then {}.", start, second)},
+                fmt::format("{}, then {}.", start, second),
+                fmt::format("Change first: {}, then {}.", brief_change(answer->change), second)},
                screen.columns) +
            "\n";
   }
@@ -216,8 +220,15 @@ std::string answers_text(const predict::Verdict& verdict, const report::Screen& 
     }
     table.add(std::move(cells));
   }
-  return title_text("What to change, easiest first (one change at a time)", screen) +
-         table.text(screen, 2);
+  std::string text = title_text("What to change, easiest first (one change at a time)", screen) +
+                     table.text(screen, 2);
+  if (timed) {
+    text += report::wrapped(
+        "Device time: seconds of all devices together for each token, and so the cost: twice the "
+        "devices at twice the speed are +0%.",
+        screen.columns, "  ");
+  }
+  return text;
 }
 
 std::string plan_text(const plan::Plan& plan, const std::vector<std::string>& chosen,

@@ -1,8 +1,10 @@
 #include "fourhold/api/target.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <limits>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -19,13 +21,19 @@ namespace {
               "list devices as h100-sxm-80gb,h200");
 }
 
+// The "2x" of "2xa100", or "".
+std::string_view count_prefix(std::string_view part) {
+  const std::size_t digits = std::min(part.find_first_not_of("0123456789"), part.size());
+  const bool counts = digits > 0 && digits < part.size() && part[digits] == 'x';
+  return part.substr(0, counts ? digits + 1 : 0);
+}
+
 // "2xa100" is two of them.
 hardware::DeviceGroup group_of(std::string_view part, std::vector<std::string>& notes) {
   hardware::DeviceGroup group;
-  const std::size_t digits = std::min(part.find_first_not_of("0123456789"), part.size());
-  if (digits > 0 && digits < part.size() && part[digits] == 'x') {
-    group.count = parse_count(part.substr(0, digits), "--device");
-    part.remove_prefix(digits + 1);
+  if (const std::string_view prefix = count_prefix(part); !prefix.empty()) {
+    group.count = parse_count(prefix.substr(0, prefix.size() - 1), "--device");
+    part.remove_prefix(prefix.size());
   }
   if (part.empty()) refuse_gap();
   hardware::LoadedDevice loaded = hardware::load_device(std::string(part));
@@ -49,6 +57,21 @@ std::vector<std::string> device_parts(std::string_view list) {
     if (comma == std::string_view::npos) return parts;
     list.remove_prefix(comma + 1);
   }
+}
+
+std::string exact_devices(std::string_view list) {
+  std::string exact;
+  for (const std::string& part : device_parts(list)) {
+    const std::string_view prefix = count_prefix(part);
+    const std::string name = part.substr(prefix.size());
+    if (name.empty()) refuse_gap();
+    exact += fmt::format("{}{}", exact.empty() ? "" : ",", prefix);
+    std::error_code fault;
+    exact += std::filesystem::is_regular_file(name, fault)
+                 ? name
+                 : hardware::load_device(name).device.name;
+  }
+  return exact;
 }
 
 std::string nearest_device(Bytes memory) {

@@ -59,6 +59,10 @@ struct Target {
 // The parts of a list, as 2xa100-40gb,h200. Error for a part that is empty.
 [[nodiscard]] std::vector<std::string> device_parts(std::string_view list);
 
+// The list with built-in devices under their own names, which are never ambiguous: "2xh100,t4" is
+// "2xh100-sxm-80gb,t4". Files stay as they are named. Errors as load_target.
+[[nodiscard]] std::string exact_devices(std::string_view list);
+
 // The built-in device with rates whose usable memory is nearest.
 [[nodiscard]] std::string nearest_device(Bytes memory);
 

@@ -39,9 +39,11 @@ std::string speed_lines(const TimeAnswer& time, const plan::Plan& plan,
       fmt::format("{} tokens in {}", format_count(run.tokens), report::days_text(run.days));
   if (run.cost_usd) whole += ", " + report::dollars_text(*run.cost_usd);
   if (run.speedup_kept && plan.devices() > 1) {
-    whole += fmt::format("; {} on one device, of whose {}-fold speed {} is kept",
-                         report::days_text(*run.single_device_days), plan.devices(),
-                         report::percent_text(*run.speedup_kept));
+    whole += fmt::format(
+        "; one device with room for everything would take {}: {} devices are {:.1f} times as fast, "
+        "{} of the ideal",
+        report::days_text(*run.single_device_days), format_count(plan.devices()), *run.speedup,
+        report::percent_text(*run.speedup_kept));
   }
   return text + report::wrapped(whole, screen.columns, "Run     ");
 }

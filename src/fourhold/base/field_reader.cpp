@@ -220,6 +220,17 @@ std::vector<std::string> FieldReader::unread() const {
   return names;
 }
 
+std::vector<std::string> FieldReader::absent() const {
+  std::vector<std::string> names;
+  const json::Object& members = object_.object();
+  for (const std::string& name : asked_) {
+    const bool there = std::any_of(members.begin(), members.end(),
+                                   [&name](const auto& member) { return member.first == name; });
+    if (!there) names.push_back(name);
+  }
+  return names;
+}
+
 void FieldReader::refuse_unread() const {
   const std::vector<std::string> names = unread();
   if (names.empty()) return;

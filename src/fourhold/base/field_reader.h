@@ -53,6 +53,8 @@ class FieldReader {
   [[nodiscard]] json::Object unread_members() const;
   // Error for the first of them, with near matches among the names asked for.
   void refuse_unread() const;
+  // Names that were asked for and are not there, in the order of asking.
+  [[nodiscard]] std::vector<std::string> absent() const;
 
  private:
   std::size_t index_of(std::string_view key);

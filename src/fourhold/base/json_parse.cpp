@@ -264,6 +264,10 @@ std::string_view without_byte_order_mark(std::string_view text, const std::strin
 
 Value parse(std::string_view text, const std::string& where, Literals literals) {
   text = without_byte_order_mark(text, where);
+  if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) {
+    throw Error(where, "is empty",
+                "the file must hold one valid JSON value: was it written to the end?");
+  }
   PreparedText prepared;
   if (literals == Literals::nan_and_infinity) prepared = replace_literals(text);
   const std::string_view source = prepared.text.empty() ? text : std::string_view(prepared.text);

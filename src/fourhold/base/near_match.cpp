@@ -72,6 +72,23 @@ std::vector<std::string> near_matches(std::string_view word,
   return names;
 }
 
+std::string likely_meant(std::string_view word, const std::vector<std::string_view>& candidates) {
+  constexpr std::size_t kLeastLength = 4;
+  constexpr std::size_t kLong = 8;
+  if (word.size() < kLeastLength || word.size() > kMaxLength) return {};
+  const std::string wanted = folded(word);
+  std::string_view meant;
+  std::size_t least = wanted.size() < kLong ? 2 : 3;  // one above what is allowed
+  for (const std::string_view candidate : candidates) {
+    if (candidate.empty() || candidate.size() > kMaxLength) continue;
+    const std::size_t distance = edit_distance(wanted, folded(candidate));
+    if (distance >= least) continue;
+    least = distance;
+    meant = candidate;
+  }
+  return std::string(meant);
+}
+
 std::string did_you_mean(std::string_view word, const std::vector<std::string_view>& candidates) {
   const std::vector<std::string> names = near_matches(word, candidates);
   if (names.empty()) return {};

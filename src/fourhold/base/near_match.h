@@ -14,6 +14,12 @@ namespace fourhold {
                                                     const std::vector<std::string_view>& candidates,
                                                     std::size_t limit = 3);
 
+// The candidate that `word` is most likely a slip of the pen for: one edit away where the word has
+// fewer than 8 letters, at most two where it has more; "" for shorter words than 4, and where none
+// is. Stricter than near_matches: for words that are usually right.
+[[nodiscard]] std::string likely_meant(std::string_view word,
+                                       const std::vector<std::string_view>& candidates);
+
 // "did you mean 'a', 'b' or 'c'?", or "" when nothing is near.
 [[nodiscard]] std::string did_you_mean(std::string_view word,
                                        const std::vector<std::string_view>& candidates);

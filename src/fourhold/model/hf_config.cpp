@@ -12,6 +12,7 @@
 #include "fourhold/model/hf_architecture.h"
 #include "fourhold/model/hf_extras.h"
 #include "fourhold/model/hf_families.h"
+#include "fourhold/model/hf_misspelled.h"
 #include "fourhold/model/parameters.h"
 
 namespace fourhold::model {
@@ -109,6 +110,7 @@ void read_with(Reading& reading, void (*read)(Reading& reading)) {
     check_size(reading.config);
     add_quantization(reading);
     add_towers(reading);
+    note_misspelled(reading);
   } catch (const Error& fault) {
     if (fault.where() != kSizeFault) throw;
     // A product left 64 bits: no single field is at fault.

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "fourhold/base/error.h"
+#include "fourhold/model/hf_misspelled.h"
 
 namespace fourhold::model {
 namespace {
@@ -86,7 +87,8 @@ std::optional<std::int64_t> aliased_integer(Reading& reading, Aliases names, Int
 std::int64_t size_or(Reading& reading, Aliases names, std::int64_t default_value) {
   if (const auto stated = aliased_integer(reading, names)) return *stated;
   if (default_value == ClassDefaults::kRequired) {
-    throw Error(reading.fields.path(*names.begin()), "is missing", "add it to the file");
+    throw Error(reading.fields.path(*names.begin()), "is missing",
+                missing_hint(reading, names, "add it to the file"));
   }
   return default_value;
 }
@@ -96,8 +98,9 @@ std::int64_t noted_size(Reading& reading, Aliases names, std::int64_t default_va
   if (const auto stated = aliased_integer(reading, names)) return *stated;
   if (shown.empty()) shown = *names.begin();
   if (default_value == ClassDefaults::kRequired) {
-    throw Error(reading.fields.path(shown), "is missing",
-                "add it: this model type has no usable default for it");
+    throw Error(
+        reading.fields.path(shown), "is missing",
+        missing_hint(reading, names, "add it: this model type has no usable default for it"));
   }
   note_default(reading, shown, default_value);
   return default_value;

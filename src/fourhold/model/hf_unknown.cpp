@@ -10,6 +10,7 @@
 #include "fourhold/base/near_match.h"
 #include "fourhold/model/hf_architecture.h"
 #include "fourhold/model/hf_families.h"
+#include "fourhold/model/hf_misspelled.h"
 
 namespace fourhold::model {
 namespace {
@@ -37,6 +38,11 @@ bool is_foreign(const std::string& name) {
                      [&](std::string_view part) { return name.find(part) != std::string::npos; });
 }
 
+constexpr const char* kAdvice =
+    "an unknown model type is counted only when it has the fields of a Llama and no others that "
+    "hold "
+    "parameters";
+
 bool is_set(const json::Value& value) {
   if (value.is_null()) return false;
   if (value.is_boolean()) return value.boolean();
@@ -44,7 +50,8 @@ bool is_set(const json::Value& value) {
   return true;
 }
 
-[[noreturn]] void unknown_type(Reading& reading, const std::string& field, const std::string& why) {
+[[noreturn]] void unknown_type(Reading& reading, const std::string& field, const std::string& why,
+                               const std::string& next) {
   const std::string type = reading.fields.string("model_type").value_or("");
   std::string hint = did_you_mean(type, family_names());
   if (const auto derived = type_of_architecture(reading.fields);
@@ -52,10 +59,7 @@ bool is_set(const json::Value& value) {
     hint = fmt::format("architectures names a class of '{}': state that model_type?", *derived);
   }
   if (!hint.empty()) hint += " ";
-  throw Error(reading.fields.path(field), why,
-              hint +
-                  "An unknown model type is counted only when it has the fields of a Llama and no "
-                  "others that hold parameters");
+  throw Error(reading.fields.path(field), why, hint + next);
 }
 
 }  // namespace
@@ -66,7 +70,8 @@ void read_unknown(Reading& reading) {
     if (reading.fields.value(name) != nullptr) continue;
     unknown_type(
         reading, "model_type",
-        fmt::format("'{:.60}' is not known, and {} is absent", type, reading.fields.path(name)));
+        fmt::format("'{:.60}' is not known, and {} is absent", type, reading.fields.path(name)),
+        missing_hint(reading, {name}, kAdvice));
   }
   read_llama(reading);
   if (reading.fields.value("layer_types") != nullptr) {
@@ -75,9 +80,9 @@ void read_unknown(Reading& reading) {
   }
   for (const auto& [name, value] : reading.fields.unread_members()) {
     if (!is_set(value) || !is_foreign(name)) continue;
-    unknown_type(
-        reading, fmt::format("{:.60}", name),
-        fmt::format("belongs to no Llama, and the model type '{:.60}' is not known", type));
+    unknown_type(reading, fmt::format("{:.60}", name),
+                 fmt::format("belongs to no Llama, and the model type '{:.60}' is not known", type),
+                 kAdvice);
   }
   if (reading.fields.value("tie_word_embeddings") == nullptr) {
     note(reading,

@@ -1,5 +1,7 @@
 #include "fourhold/plan/legal_values.h"
 
+#include <algorithm>
+#include <cassert>
 #include <cstddef>
 #include <limits>
 
@@ -47,6 +49,14 @@ Neighbours multiples_around(std::int64_t value, std::int64_t step) {
 std::string to_string(const Neighbours& neighbours) {
   if (!neighbours.below.has_value()) return fmt::format("{}", neighbours.above);
   return fmt::format("{} or {}", *neighbours.below, neighbours.above);
+}
+
+std::string nearest_text(const std::vector<std::int64_t>& values, std::int64_t value) {
+  assert(!values.empty() && "some value is legal");
+  const auto above = std::upper_bound(values.begin(), values.end(), value);
+  if (above == values.begin()) return fmt::format("{}", *above);
+  if (above == values.end()) return fmt::format("{}", values.back());
+  return to_string(Neighbours{.below = *(above - 1), .above = *above});
 }
 
 std::string list_text(const std::vector<std::int64_t>& values) { return joined(values); }

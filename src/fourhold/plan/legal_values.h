@@ -21,6 +21,10 @@ struct Neighbours {
 };
 [[nodiscard]] Neighbours multiples_around(std::int64_t value, std::int64_t step);
 
+// Of `values`, ascending and not empty, those next to `value`, which is none of them: "2 or 4",
+// "1".
+[[nodiscard]] std::string nearest_text(const std::vector<std::int64_t>& values, std::int64_t value);
+
 // "252 or 266", "8".
 [[nodiscard]] std::string to_string(const Neighbours& neighbours);
 

@@ -78,7 +78,9 @@ void visit_fields(Visitor&& visit, Owners&... owners) {
         owners.loss_chunk...);
   visit(FieldInfo{"tuning", "train all weights, or low-rank adapters beside frozen ones"},
         owners.tuning...);
-  visit(FieldInfo{"lora_rank", "rank of the adapters of lora and qlora", {0, 1 << 16}},
+  visit(FieldInfo{"lora_rank",
+                  "rank of the adapters of lora and qlora, 8 where none is given",
+                  {0, 1 << 16}},
         owners.lora_rank...);
   visit(FieldInfo{"profile", "framework whose bytes are counted: a name or a file"},
         owners.profile...);

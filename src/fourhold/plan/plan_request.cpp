@@ -1,8 +1,11 @@
 #include "fourhold/plan/plan_request.h"
 
+#include <utility>
+
 #include <fmt/format.h>
 
 #include "fourhold/base/error.h"
+#include "fourhold/base/quantity.h"
 #include "fourhold/plan/legal_values.h"
 #include "fourhold/plan/plan_fields.h"
 #include "fourhold/plan/validate.h"
@@ -10,7 +13,19 @@
 namespace fourhold::plan {
 namespace {
 
-constexpr std::int64_t kDefaultLoraRank = 8;
+// "the nearest counts are 6 or 9, the nearest tp for 8 devices 2 or 4": the second where one degree
+// alone is above 1.
+std::string count_hint(const Plan& plan, std::int64_t count, std::int64_t model_ranks) {
+  std::string hint =
+      fmt::format("the nearest counts are {}", to_string(multiples_around(count, model_ranks)));
+  for (const auto& [name, degree] :
+       {std::pair{"tp", plan.tp}, std::pair{"pp", plan.pp}, std::pair{"cp", plan.cp}}) {
+    if (degree != model_ranks) continue;
+    hint += fmt::format(", the nearest {} for {} {}", name, counted(count, "device"),
+                        nearest_text(divisors(count), degree));
+  }
+  return hint;
+}
 
 void choose_degrees(const PlanRequest& request, Plan& plan) {
   const std::int64_t model_ranks = saturating_product({plan.tp, plan.pp, plan.cp});
@@ -21,8 +36,7 @@ void choose_degrees(const PlanRequest& request, Plan& plan) {
       throw Error("count",
                   fmt::format("{} devices are not a multiple of tp x pp x cp = {} x {} x {} = {}",
                               count, plan.tp, plan.pp, plan.cp, model_ranks),
-                  fmt::format("the nearest counts are {}",
-                              to_string(multiples_around(count, model_ranks))));
+                  count_hint(plan, count, model_ranks));
     }
     plan.dp = count / model_ranks;
     return;

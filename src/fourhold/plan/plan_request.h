@@ -50,6 +50,9 @@ struct PlanRequest {
 inline constexpr FieldInfo kCountField{
     "count", "devices: tp x pp x cp x dp", {1, std::int64_t{1} << 20}};
 
+// The rank of adapters where none is given: the default of Hugging Face PEFT (LoraConfig.r).
+inline constexpr std::int64_t kDefaultLoraRank = 8;
+
 // The first legal plan that says what the request says:
 // - tp, pp, vpp, cp, ep 1; dp = count / (tp pp cp), or 1 without a count;
 // - sp where tp > 1 and the profile has it; interleaved 1F1B where vpp > 1, else 1F1B;
@@ -57,7 +60,7 @@ inline constexpr FieldInfo kCountField{
 // - micro_batch 1; grad_accum from global_batch, or 1 (pp where vpp > 1, the least that works);
 //   global_batch = micro_batch x grad_accum x dp;
 // - precision bf16, optimizer adamw, loss in one piece, all weights trained, or lora where only a
-//   rank is given (rank 8 where only lora is given: the default of Hugging Face PEFT);
+//   rank is given (kDefaultLoraRank where only lora is given);
 // - zero the profile's lowest stage, recompute and offload none: see open_choices.
 // `seq` must be given. Throws Error for what contradicts itself (the nearest values that do not),
 // and for what validate() refuses.

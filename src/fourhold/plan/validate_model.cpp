@@ -1,6 +1,7 @@
 // What a model's shapes allow: heads, widths, experts, sequence.
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <numeric>
 #include <string>
 #include <string_view>
@@ -41,17 +42,30 @@ const Width* first_undivided(const std::vector<Width>& widths, std::int64_t tp) 
   return found == widths.end() ? nullptr : &*found;
 }
 
-// "tp may be 1, 2 or 4; 28 with each key-value head on several devices ...".
-std::string tensor_hint(const TensorDegrees& degrees, const std::vector<Width>& widths) {
+// "use tp 2 or 4; tp may be 1, 2, 4 or 8; 16 or 32 with each key-value head on several devices
+// ...": the nearest first.
+std::string tensor_hint(const TensorDegrees& degrees, const std::vector<Width>& widths,
+                        std::int64_t tp) {
+  const auto divides_widths = [&widths](std::int64_t degree) {
+    return first_undivided(widths, degree) == nullptr;
+  };
   std::vector<std::int64_t> clean;
-  for (const std::int64_t tp : degrees.clean) {
-    if (first_undivided(widths, tp) == nullptr) clean.push_back(tp);
-  }
-  std::string hint = fmt::format("tp may be {}", list_text(clean));
-  for (const std::int64_t tp : degrees.replicated) {
-    hint += fmt::format("; {} with each key-value head on several devices", tp);
-    if (const Width* width = first_undivided(widths, tp)) {
-      hint += fmt::format(" if it divided the {} {}", width->name, width->size);
+  std::vector<std::int64_t> replicated;
+  std::copy_if(degrees.clean.begin(), degrees.clean.end(), std::back_inserter(clean),
+               divides_widths);
+  std::copy_if(degrees.replicated.begin(), degrees.replicated.end(), std::back_inserter(replicated),
+               divides_widths);
+  std::vector<std::int64_t> legal;
+  std::merge(clean.begin(), clean.end(), replicated.begin(), replicated.end(),
+             std::back_inserter(legal));
+  constexpr std::string_view kOnSeveral = "with each key-value head on several devices";
+  std::string hint =
+      fmt::format("use tp {}; tp may be {}", nearest_text(legal, tp), list_text(clean));
+  if (!replicated.empty()) hint += fmt::format("; {} {}", list_text(replicated), kOnSeveral);
+  for (const std::int64_t degree : degrees.replicated) {
+    if (const Width* width = first_undivided(widths, degree)) {
+      hint += fmt::format("; {} {} if it divided the {} {}", degree, kOnSeveral, width->name,
+                          width->size);
     }
   }
   return hint + "; or split the layers with pp";
@@ -70,20 +84,20 @@ void check_tensor(const Plan& plan, const model::ModelConfig& config) {
     if (attention.heads % plan.tp != 0) {
       refuse(plan, "tp",
              fmt::format("{} does not divide the {} attention heads", plan.tp, attention.heads),
-             tensor_hint(degrees, widths));
+             tensor_hint(degrees, widths, plan.tp));
     }
     const bool grouped = attention.kind == model::AttentionKind::heads;
     if (grouped && attention.kv_heads % plan.tp != 0 && plan.tp % attention.kv_heads != 0) {
       refuse(plan, "tp",
              fmt::format("{} neither divides the {} key-value heads nor is a multiple of them",
                          plan.tp, attention.kv_heads),
-             tensor_hint(degrees, widths));
+             tensor_hint(degrees, widths, plan.tp));
     }
   }
   if (const Width* width = first_undivided(widths, plan.tp)) {
     refuse(plan, "tp",
            fmt::format("{} does not divide the {} {}", plan.tp, width->name, width->size),
-           tensor_hint(degrees, widths));
+           tensor_hint(degrees, widths, plan.tp));
   }
 }
 
@@ -99,9 +113,10 @@ void check_experts(const Plan& plan, const model::ModelConfig& config) {
     refuse(plan, "ep", fmt::format("is {}, but the model has no experts", plan.ep), "use ep 1");
   }
   const std::int64_t group = plan.dp * plan.cp;
+  const std::vector<std::int64_t> legal = divisors(std::gcd(experts, group));
   const std::string hint =
-      fmt::format("ep must divide the {} experts and dp x cp = {}: it may be {}", experts, group,
-                  list_text(divisors(std::gcd(experts, group))));
+      fmt::format("use ep {}; it must divide the {} experts and dp x cp = {}: it may be {}",
+                  nearest_text(legal, plan.ep), experts, group, list_text(legal));
   if (experts % plan.ep != 0) {
     refuse(plan, "ep",
            fmt::format("{} does not divide the {} experts: {} % {} = {}", plan.ep, experts, experts,

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "fourhold/plan/plan.h"
+#include "fourhold/plan/plan_request.h"
 #include "fourhold/plan/validate.h"
 
 namespace fourhold::predict {
@@ -267,10 +269,14 @@ class Search {
     Kind kind(*this);
     Plan changed = plan_;
     changed.tuning = plan::Tuning::lora;
-    changed.lora_rank = 16;
-    if (!kind.offer("LoRA of rank 16: the base is frozen (fine-tuning only)", changed)) {
+    changed.lora_rank = plan::kDefaultLoraRank;
+    const auto text = [&changed](std::string_view name, std::string_view frozen) {
+      return fmt::format("{} of rank {}: the base is frozen{} (fine-tuning only)", name,
+                         changed.lora_rank, frozen);
+    };
+    if (!kind.offer(text("LoRA", ""), changed)) {
       changed.tuning = plan::Tuning::qlora;
-      kind.offer("QLoRA of rank 16: the base is frozen in 4 bits (fine-tuning only)", changed);
+      kind.offer(text("QLoRA", " in 4 bits"), changed);
     }
     kind.keep();
   }

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "fourhold/base/quantity.h"
 #include "fourhold/predict/answers.h"
 
 namespace fourhold::predict {
@@ -27,14 +28,12 @@ std::string state_sentence(const plan::Plan& plan, const MemoryPrediction& memor
                            const Capacity& capacity) {
   const Bytes usable = budget_of(capacity);
   const Bytes state = Bytes(fullest_stage(memory).state_bytes);
-  const std::string of = fmt::format("{:.2f} GiB{}", usable.gib(), headroom_text(capacity));
+  const std::string of = format_bytes(usable) + headroom_text(capacity);
   const std::string sizes =
       state > usable
-          ? fmt::format("the state alone takes {:.2f} GiB of {}", state.gib(), of)
-          : fmt::format(
-                "the state takes {:.2f} GiB and the buffers that every batch needs {:.2f} "
-                "GiB of {}",
-                state.gib(), (fixed_on_device(memory) - state).gib(), of);
+          ? fmt::format("the state alone takes {} of {}", format_bytes(state), of)
+          : fmt::format("the state takes {} and the buffers that every batch needs {} of {}",
+                        format_bytes(state), format_bytes(fixed_on_device(memory) - state), of);
   if (plan.dp * plan.cp == 1) {
     return sizes +
            ": a smaller batch does not help, and more replicas do not help either, each "
@@ -50,6 +49,23 @@ std::string state_sentence(const plan::Plan& plan, const MemoryPrediction& memor
       "{}: each of the {} replicas holds what ZeRO-{} does not split, so more "
       "replicas do not help; split more of the state",
       sizes, plan.dp * plan.cp, plan.zero);
+}
+
+// What to try in turn where activations do not fit, without what is done already.
+std::string_view next_steps(const plan::Plan& plan) {
+  const plan::RecomputePolicy& policy = plan.recompute;
+  const bool all_again = policy.kind == plan::RecomputeKind::full && policy.full_layers < 0;
+  if (plan.micro_batch > 1) {
+    return all_again ? "a smaller micro-batch first, then a split of each replica"
+                     : "a smaller micro-batch first, then recomputation";
+  }
+  if (!all_again) {
+    return "one sequence at a time already, so recompute first, then split each replica";
+  }
+  return plan.loss_chunk == 0 ? "one sequence at a time and all recomputed already, so make the "
+                                "loss in chunks first, then split each replica"
+                              : "one sequence at a time and all recomputed already, so split each "
+                                "replica over more devices, or shorten the sequence";
 }
 
 }  // namespace
@@ -127,29 +143,27 @@ Verdict decide(const model::ModelConfig& config, const plan::Plan& plan,
             memory.host_bytes.gb());
         if (verdict.shortfall.device > Bytes(0)) {
           verdict.explanation +=
-              fmt::format("; the device lacks {:.2f} GiB as well", verdict.shortfall.device.gib());
+              fmt::format("; the device lacks {} as well", format_bytes(verdict.shortfall.device));
         }
       } else {
         verdict.explanation = state_sentence(plan, memory, capacity);
         if (verdict.shortfall.host > Bytes(0)) {
-          verdict.explanation += fmt::format(
-              "; a device's share of host memory lacks {:.2f} GiB "
-              "as well",
-              verdict.shortfall.host.gib());
+          verdict.explanation += fmt::format("; a device's share of host memory lacks {} as well",
+                                             format_bytes(verdict.shortfall.host));
         }
       }
       break;
     case VerdictClass::activations_do_not_fit:
       verdict.explanation = fmt::format(
-          "the state fits, but with the activations of micro-batch {} x {} tokens {:.2f} GiB are "
-          "needed of {:.2f} GiB{}: a smaller micro-batch first, then recomputation",
-          plan.micro_batch, plan.seq, memory.device_bytes.gib(), usable.gib(),
-          headroom_text(capacity));
+          "the state fits, but with the activations of micro-batch {} x {} tokens {} are needed of "
+          "{}{}: {}",
+          plan.micro_batch, plan.seq, format_bytes(memory.device_bytes), format_bytes(usable),
+          headroom_text(capacity), next_steps(plan));
       break;
     case VerdictClass::fits:
     case VerdictClass::fits_but_takes_too_long:
-      verdict.explanation = fmt::format("{:.2f} GiB of {:.2f} GiB{}", memory.device_bytes.gib(),
-                                        usable.gib(), headroom_text(capacity));
+      verdict.explanation = fmt::format("{} of {}{}", format_bytes(memory.device_bytes),
+                                        format_bytes(usable), headroom_text(capacity));
       break;
   }
   // Within the device, but not with what the user wants kept free.
@@ -161,8 +175,8 @@ Verdict decide(const model::ModelConfig& config, const plan::Plan& plan,
     if (memory.startup_bytes > usable) {
       verdict.reason = "startup";
       verdict.explanation += fmt::format(
-          "; but loading holds {:.2f} GiB on each rank unless weights are made or loaded sharded",
-          memory.startup_bytes.gib());
+          "; but loading holds {} on each rank unless weights are made or loaded sharded",
+          format_bytes(memory.startup_bytes));
     }
     return verdict;
   }

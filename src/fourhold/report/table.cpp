@@ -51,7 +51,7 @@ std::string Table::line(const std::vector<std::string>& cells, const std::vector
     if (columns_[i].when_tight == WhenTight::wrap) {
       pieces.push_back(wrapped_lines(cells[i], widths[i]));
     } else {
-      pieces.push_back({shortened(cells[i], widths[i])});
+      pieces.push_back({cells[i]});
     }
     height = std::max(height, pieces.back().size());
   }

@@ -12,9 +12,10 @@ namespace fourhold::report {
 
 enum class Align : std::uint8_t { left, right };
 
-// What a column does when the table is too wide: keeps its width, cuts its cells in the middle, or
-// breaks them into lines. The widest column gives way first.
-enum class WhenTight : std::uint8_t { keep, cut, wrap };
+// What a column does when the table is too wide: keeps its width, or breaks its cells into lines,
+// whole: cut in the middle, names that differ would look the same. The widest column gives way
+// first.
+enum class WhenTight : std::uint8_t { keep, wrap };
 
 struct Column {
   std::string title;  // all titles empty: no title line

@@ -1,6 +1,7 @@
 #include "fourhold/report/text.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cstddef>
 
 #include "fourhold/base/utf8.h"
@@ -27,6 +28,24 @@ std::size_t bytes_of_columns(std::string_view text, int columns) {
     --columns;
   }
   return at;
+}
+
+// The word in pieces of at most `columns` that joined give it again: broken behind the last mark
+// that parts names and paths, else where the room ends. A word of very many lines is cut first.
+std::vector<std::string> pieces_of(std::string_view word, int columns) {
+  constexpr int kMostLines = 6;
+  constexpr std::string_view kMarks = "._/-,:=";
+  std::string rest = shortened(word, columns * kMostLines);
+  std::vector<std::string> pieces;
+  while (columns_of(rest) > columns) {
+    std::size_t bytes = bytes_of_columns(rest, columns);
+    const std::size_t mark = rest.find_last_of(kMarks, bytes - 1);
+    if (mark != std::string::npos && mark > 0) bytes = mark + 1;
+    pieces.push_back(rest.substr(0, bytes));
+    rest.erase(0, bytes);
+  }
+  pieces.push_back(std::move(rest));
+  return pieces;
 }
 
 }  // namespace
@@ -77,20 +96,20 @@ std::string shortened(std::string_view text, int columns) {
 }
 
 std::vector<std::string> wrapped_lines(std::string_view text, int columns) {
+  assert(columns >= 1 && "a line has room");
   std::vector<std::string> lines(1);
   const std::string clean = printable(text);
   for (std::size_t at = 0; at < clean.size();) {
     const std::size_t start = clean.find_first_not_of(' ', at);
     if (start == std::string::npos) break;
     const std::size_t end = std::min(clean.find(' ', start), clean.size());
-    const std::string word = shortened(std::string_view(clean).substr(start, end - start), columns);
+    const std::string_view word = std::string_view(clean).substr(start, end - start);
     std::string& line = lines.back();
-    if (line.empty()) {
-      line = word;
-    } else if (columns_of(line) + 1 + columns_of(word) <= columns) {
-      line += " " + word;
+    if (!line.empty() && columns_of(line) + 1 + columns_of(word) <= columns) {
+      line.append(" ").append(word);
     } else {
-      lines.push_back(word);
+      if (line.empty()) lines.pop_back();
+      for (std::string& piece : pieces_of(word, columns)) lines.push_back(std::move(piece));
     }
     at = end;
   }

@@ -22,7 +22,9 @@ namespace fourhold::report {
 // At most `columns`, cut in the middle where it is longer: names differ at both ends.
 [[nodiscard]] std::string shortened(std::string_view text, int columns);
 
-// Lines of at most `columns`, broken at blanks; a word that is longer is cut. At least one line.
+// Lines of at most `columns` >= 1, broken at blanks; a longer word is broken behind one of its
+// marks
+// ("._/-,:="), so that names and paths stay whole. At least one line.
 [[nodiscard]] std::vector<std::string> wrapped_lines(std::string_view text, int columns);
 
 // The same as one text, each line ended by a line break: the first behind `first`, the others

@@ -96,5 +96,16 @@ TEST(OptionValue, KnowsTheValuesOfAClosedSet) {
   EXPECT_TRUE(choices_of(std::string()).empty());
 }
 
+TEST(OptionValue, ASizeWithoutAUnitThatNoMemoryHasIsRefused) {
+  std::optional<Bytes> size;
+  for (const char* text : {"24", "80", "1e3", "1048575"}) {
+    EXPECT_THROW(set_from_text(Option{}, text, "--memory", size), Error) << text;
+  }
+  set_from_text(Option{}, "24B", "--memory", size);
+  EXPECT_EQ(size, Bytes(24));
+  set_from_text(Option{}, "1048576", "--memory", size);
+  EXPECT_EQ(size, Bytes(1 << 20));
+}
+
 }  // namespace
 }  // namespace fourhold::api

@@ -72,5 +72,14 @@ TEST(PlanFileUse, AnotherDeviceDoesNotHaveTheFilesMemoryPriceOrSpeed) {
   EXPECT_TRUE(holds(asked.run.notes[1], "not taken for h200"));
 }
 
+TEST(PlanFileUse, ADeviceByAnotherNameIsTheSameDevice) {
+  const TestFolder folder;
+  Asked flags;
+  flags.run.target.device = "NVIDIA T4";
+  const Asked asked = merged(folder, flags);
+  EXPECT_EQ(asked.run.target.device, "NVIDIA T4");
+  EXPECT_EQ(asked.run.target.memory, Bytes(10'000'000'000));
+}
+
 }  // namespace
 }  // namespace fourhold::api

@@ -70,5 +70,14 @@ TEST(Target, KeepsTheAskedShareFree) {
   EXPECT_EQ(capacity_of(*load_target(request), request, 1).headroom, 0.25);
 }
 
+TEST(Target, ExactDevicesAreThoseOfTheCatalogue) {
+  EXPECT_EQ(exact_devices("h100"), "h100-sxm-80gb");
+  EXPECT_EQ(exact_devices("2xh100,t4"), "2xh100-sxm-80gb,t4");
+  EXPECT_TRUE(load_target({.device = exact_devices("h100")})->notes.empty());
+  const TestFolder folder;
+  const std::string file = folder.write("mine.json", "{}");  // named as it is, whatever it holds
+  EXPECT_EQ(exact_devices(file), file);
+}
+
 }  // namespace
 }  // namespace fourhold::api

@@ -153,5 +153,11 @@ TEST(FieldReader, AnIntegerBeyond64BitsIsOutOfRangeNotOfTheWrongKind) {
                "must be an integer, not 1e+16");
 }
 
+TEST(FieldReader, NamesThatWereAskedForAndAreNotThereAreAbsent) {
+  FieldReader fields(json::parse(R"({"a": 1, "b": null, "c": 3})", "x"), "");
+  for (const char* name : {"d", "a", "b", "d"}) static_cast<void>(fields.value(name));
+  EXPECT_EQ(fields.absent(), std::vector<std::string>{"d"});
+}
+
 }  // namespace
 }  // namespace fourhold

@@ -100,8 +100,8 @@ TEST(Json, PythonLiteralsActOnlyAsWholeValuesOutsideStrings) {
 
 TEST(Json, FaultsNameLineAndColumn) {
   EXPECT_NE(refusal("{\"a\": 1,\n  \"b\": }").find("line 2, column 8"), std::string::npos);
-  EXPECT_NE(refusal("").find("line 1, column 1: "), std::string::npos);
-  EXPECT_NE(refusal("").find("unexpected end of input"), std::string::npos);
+  EXPECT_NE(refusal("[").find("line 1, column 1: "), std::string::npos);
+  EXPECT_NE(refusal("[").find("unexpected end of input"), std::string::npos);
 }
 
 TEST(Json, TrailingTextIsRefused) {
@@ -178,6 +178,18 @@ TEST(Json, WhatIsWrittenReadsBackEqual) {
   EXPECT_TRUE(read(write(value)) == value);
   EXPECT_FALSE(read(write(value)) == Value(Array{}));
   EXPECT_TRUE(Value(Array{}) == read("[]"));
+}
+
+TEST(Json, ATextOfNothingIsCalledEmpty) {
+  for (const char* text : {"", " \n\t\r\n", "\xef\xbb\xbf"}) {
+    try {
+      static_cast<void>(parse(text, "a.json"));
+      ADD_FAILURE() << "accepted";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.where(), "a.json");
+      EXPECT_STREQ(error.what(), "is empty");
+    }
+  }
 }
 
 }  // namespace

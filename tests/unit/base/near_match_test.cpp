@@ -50,5 +50,17 @@ TEST(NearMatch, TheQuestionNamesAtMostThree) {
             "did you mean 'aaab', 'aaac' or 'aaad'?");
 }
 
+TEST(NearMatch, ASlipOfThePenIsOneEditOrInLongWordsTwo) {
+  EXPECT_EQ(likely_meant("hiden_size", {"head_dim", "hidden_size"}), "hidden_size");
+  EXPECT_EQ(likely_meant("numHiddenLayers", {"num_hidden_layers"}),
+            "num_hidden_layers");                           // two "_"
+  EXPECT_EQ(likely_meant("n_haed", {"n_head"}), "n_head");  // a swap
+  EXPECT_EQ(likely_meant("n_laye", {"n_head", "n_layer"}), "n_layer");
+  EXPECT_EQ(likely_meant("n_embed", {"n_hea"}), "");
+  EXPECT_EQ(likely_meant("num_heads", {"num_layers"}), "");
+  EXPECT_EQ(likely_meant("dim", {"dims"}), "");  // too short to tell
+  EXPECT_EQ(likely_meant(std::string(1'000'000, 'n'), {"n_head"}), "");
+}
+
 }  // namespace
 }  // namespace fourhold

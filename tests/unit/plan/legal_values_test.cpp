@@ -42,5 +42,11 @@ TEST(LegalValues, AProductStopsAtTheLargestNumber) {
   EXPECT_EQ(saturating_product({1LL << 40, 1LL << 40}), std::numeric_limits<std::int64_t>::max());
 }
 
+TEST(LegalValues, TheNearestOfAListLieOnBothSides) {
+  EXPECT_EQ(nearest_text({1, 2, 4, 8}, 3), "2 or 4");
+  EXPECT_EQ(nearest_text({1, 2, 4, 8}, 9), "8");
+  EXPECT_EQ(nearest_text({2, 4}, 1), "2");
+}
+
 }  // namespace
 }  // namespace fourhold::plan

@@ -90,6 +90,9 @@ TEST(PlanRequest, ACountThatIsNoMultipleOffersTheNearestTwo) {
   EXPECT_EQ(fault.where, "count");
   EXPECT_EQ(fault.what, "20 devices are not a multiple of tp x pp x cp = 4 x 2 x 1 = 8");
   EXPECT_EQ(fault.hint, "the nearest counts are 16 or 24");
+  // Where one degree is all there is, its own nearest: the divisors of 20 are 1, 2, 4, 5, 10, 20.
+  EXPECT_EQ(refusal({.tp = 8, .seq = 128, .count = 20}).hint,
+            "the nearest counts are 16 or 24, the nearest tp for 20 devices 5 or 10");
 }
 
 TEST(PlanRequest, ReplicasAndCountMustAgree) {

@@ -72,18 +72,19 @@ TEST(Validate, TensorParallelThatDoesNotDivideTheHeadsListsWhatDoes) {
   EXPECT_EQ(eight.where, "tp");
   EXPECT_TRUE(contains(eight.what, "8 does not divide the 28 attention heads")) << eight.what;
   EXPECT_EQ(eight.hint,
-            "tp may be 1, 2 or 4; 28 with each key-value head on several devices if it divided the "
+            "use tp 4; tp may be 1, 2 or 4; 28 with each key-value head on several devices if it "
+            "divided the "
             "feed-forward width 18944; or split the layers with pp");
   // GPT2-XL: 25 heads, width 6,400.
   const auto xl = dense_model({.heads = 25, .kv_heads = 25, .ffn = 6400});
   EXPECT_EQ(refusal([](Plan& plan) { plan.tp = 4; }, xl).hint,
-            "tp may be 1, 5 or 25; or split the layers with pp");
+            "use tp 1 or 5; tp may be 1, 5 or 25; or split the layers with pp");
   // Falcon-7B: 71 heads, 1 kv head, width 4 x 4,544 = 71 x 256.
   const auto falcon = dense_model({.heads = 71, .kv_heads = 1, .ffn = 18176});
   for (const std::int64_t tp : {2, 4, 8}) {
     EXPECT_EQ(refusal([tp](Plan& plan) { plan.tp = tp; }, falcon).hint,
-              "tp may be 1; 71 with each key-value head on several devices; or split the layers "
-              "with pp");
+              "use tp 1 or 71; tp may be 1; 71 with each key-value head on several devices; or "
+              "split the layers with pp");
   }
   expect_legal([](Plan& plan) { plan.tp = 71; }, falcon);
 }
@@ -94,9 +95,10 @@ TEST(Validate, TensorParallelMustDivideOrReplicateTheKeyValueHeads) {
   EXPECT_TRUE(
       contains(seven.what, "7 neither divides the 4 key-value heads nor is a multiple of them"))
       << seven.what;
-  EXPECT_EQ(seven.hint,
-            "tp may be 1, 2 or 4; 28 with each key-value head on several devices; or split the "
-            "layers with pp");
+  EXPECT_EQ(
+      seven.hint,
+      "use tp 4 or 28; tp may be 1, 2 or 4; 28 with each key-value head on several devices; or "
+      "split the layers with pp");
   expect_legal([](Plan& plan) { plan.tp = 28; }, qwen);
   expect_legal([](Plan& plan) { plan.tp = 4; }, qwen);
 }
@@ -104,7 +106,7 @@ TEST(Validate, TensorParallelMustDivideOrReplicateTheKeyValueHeads) {
 TEST(Validate, TensorParallelMustDivideTheWidths) {
   const Fault dense = refusal([](Plan& plan) { plan.tp = 8; }, dense_model({.ffn = 100}));
   EXPECT_TRUE(contains(dense.what, "8 does not divide the feed-forward width 100")) << dense.what;
-  EXPECT_EQ(dense.hint, "tp may be 1, 2 or 4; or split the layers with pp");
+  EXPECT_EQ(dense.hint, "use tp 4; tp may be 1, 2 or 4; or split the layers with pp");
   const Fault expert = refusal([](Plan& plan) { plan.tp = 8; }, expert_model({.width = 100}));
   EXPECT_TRUE(contains(expert.what, "8 does not divide the width of an expert 100"));
   const Fault shared =
@@ -124,7 +126,8 @@ TEST(Validate, ExpertParallelMustDivideTheExpertsAndTheirGroup) {
   EXPECT_EQ(group.where, "ep");
   EXPECT_TRUE(contains(group.what, "16 does not divide dp x cp = 24 x 1 = 24: 24 % 16 = 8"))
       << group.what;
-  EXPECT_EQ(group.hint, "ep must divide the 128 experts and dp x cp = 24: it may be 1, 2, 4 or 8");
+  EXPECT_EQ(group.hint,
+            "use ep 8; it must divide the 128 experts and dp x cp = 24: it may be 1, 2, 4 or 8");
   const Fault experts =
       refusal([](Plan& plan) { replicas(plan, 16, 8); }, expert_model({.experts = 60}));
   EXPECT_TRUE(contains(experts.what, "8 does not divide the 60 experts: 60 % 8 = 4"))

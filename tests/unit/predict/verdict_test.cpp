@@ -72,6 +72,22 @@ TEST(Verdict, offers_a_smaller_micro_batch_first_for_an_activation_failure) {
   EXPECT_EQ(changed.micro_batch * changed.grad_accum * changed.dp, 4);
 }
 
+TEST(Verdict, does_not_advise_what_is_done_already) {
+  // A single sequence of 32,768 tokens: 16 layers x 2048 wide do not fit beside 18.4 GiB of state,
+  // nor do the fp32 logits of 128,256 x 32,768 x 4 bytes = 15.7 GiB.
+  const model::ModelConfig config = model::load_model("llama-3.2-1b");
+  plan::Plan plan = one_device(config, 1, 32768);
+  const predict::Verdict one = judge(config, plan, gib(24));
+  ASSERT_EQ(one.verdict, predict::VerdictClass::activations_do_not_fit);
+  EXPECT_EQ(one.explanation.find("smaller micro-batch"), std::string::npos) << one.explanation;
+  EXPECT_NE(one.explanation.find("recompute first"), std::string::npos) << one.explanation;
+  plan.recompute = plan::recompute_from_string("full");
+  const predict::Verdict all = judge(config, plan, gib(24));
+  ASSERT_EQ(all.verdict, predict::VerdictClass::activations_do_not_fit);
+  EXPECT_EQ(all.explanation.find("recompute first"), std::string::npos) << all.explanation;
+  EXPECT_NE(all.explanation.find("split each replica"), std::string::npos) << all.explanation;
+}
+
 TEST(Verdict, predicts_again_what_each_answer_leads_to) {
   const model::ModelConfig config = model::load_model("llama-3.2-1b");
   const plan::Profile profile = plan::load_profile("standard");

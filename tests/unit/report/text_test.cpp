@@ -49,10 +49,17 @@ TEST(Text, BreaksLinesAtBlanks) {
   EXPECT_EQ(wrapped_lines("", 20), (Lines{""}));
 }
 
-TEST(Text, CutsAWordThatIsLongerThanALine) {
-  for (const std::string& line : wrapped_lines("a /very/long/path/without/blanks b", 12)) {
-    EXPECT_LE(columns_of(line), 12) << line;
-  }
+TEST(Text, BreaksAWordThatIsLongerThanALineBehindItsLastMark) {
+  EXPECT_EQ(wrapped_lines("a /very/long/path/of/model.json b", 12),
+            (Lines{"a", "/very/long/", "path/of/", "model.json b"}));
+  EXPECT_EQ(wrapped_lines("abcdefgh", 3), (Lines{"abc", "def", "gh"}));
+  EXPECT_EQ(wrapped_lines("\u2588\u2588\u2588", 2), (Lines{"\u2588\u2588", "\u2588"}));
+}
+
+TEST(Text, CutsAWordOfVeryManyLines) {
+  // Kept are 6 x 4 columns: 7 of 21 from the front, the mark of the cut, 14 from the end.
+  EXPECT_EQ(wrapped_lines(std::string(20, 'a') + std::string(20, 'b'), 4),
+            (Lines{"aaaa", "aaa.", "..", "bbbb", "bbbb", "bbbb", "bb"}));
 }
 
 TEST(Text, IndentsFollowingLinesAsFarAsTheFirstWords) {
