@@ -2,7 +2,10 @@
 #include "fourhold/engine/optimizer/stall.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <string>
+#include <string_view>
+#include <system_error>
 #include <vector>
 
 #include <fmt/format.h>
@@ -13,7 +16,9 @@
 #include "fourhold/api/stall.h"
 #include "fourhold/base/quantity.h"
 #include "fourhold/engine/checkpoint/safetensors_reader.h"
+#include "fourhold/model/catalogue.h"
 #include "fourhold/report/table.h"
+#include "fourhold/report/text.h"
 
 namespace fourhold::engine_app {
 namespace {
@@ -28,6 +33,24 @@ DType dtype_of(api::StallFormat format) {
       break;
   }
   return DType::bf16;
+}
+
+void require_weights(const std::string& path) {
+  constexpr const char* kKinds = "name a .safetensors file, its .index.json, or a folder of them";
+  if (path.empty()) throw Error("MODEL.safetensors", "is missing", kKinds);
+  std::error_code fault;
+  if (!std::filesystem::exists(path, fault)) {
+    const bool built_in = model::catalogue_text(path).has_value();
+    throw Error(
+        "MODEL.safetensors",
+        "'" + path + "' " +
+            (built_in ? "is a built-in description, which has no weights" : "does not exist"),
+        kKinds);
+  }
+  const std::string_view text(path);
+  if (text.ends_with(".json") && !text.ends_with(".index.json")) {
+    throw Error(path, "is neither weights nor an index of them", kKinds);
+  }
 }
 
 struct NamedStall {
@@ -47,9 +70,7 @@ json::Value stall_json(const engine::TensorStall& stall) {
 
 ExitCode stall(const Question& question) {
   const auto request = api::request_of<api::StallRequest>(question.arguments);
-  if (request.model.empty()) {
-    throw Error("model", "is missing", "name a .safetensors file or a folder that holds them");
-  }
+  require_weights(request.model);
   if (!request.lr) {
     throw Error("--lr", "is missing", "give the learning rate of the updates, such as --lr 1e-5");
   }
@@ -87,14 +108,19 @@ ExitCode stall(const Question& question) {
                         "\n");
     return ExitCode::done;
   }
-  std::string text = fmt::format(
-      "{:.2f}% of updates of size {:g} would change nothing in {} without a master copy\n"
-      "{} weights in {} tensors, each moved once up and once down\n",
-      100 * total.count.share(), *request.lr, to_string(dtype), format_count(total.elements),
-      format_count(static_cast<std::int64_t>(tensors.size())));
+  const auto say = [&question](const std::string& sentence) {
+    return report::wrapped(sentence, question.screen.columns);
+  };
+  std::string text = say(fmt::format(
+      "{:.2f}% of updates of size {:g} would change nothing in {} without a master copy",
+      100 * total.count.share(), *request.lr, to_string(dtype)));
+  text += say(fmt::format("{} weights in {}, each moved once up and once down",
+                          format_count(total.elements),
+                          counted(static_cast<std::int64_t>(tensors.size()), "tensor")));
   if (total.nonfinite > 0) {
-    text += format_count(total.nonfinite) + " weights are not finite in this type\n";
+    text += say(counted(total.nonfinite, "weight") + " not finite in this type");
   }
+  for (const std::string& note : files.notes()) text += say("note: " + note);
   report::Table table({{"lost", report::Align::right},
                        {"weights", report::Align::right},
                        {"tensor", report::Align::left, report::WhenTight::wrap}});
@@ -108,9 +134,9 @@ ExitCode stall(const Question& question) {
     text += fmt::format("and {} more; --json lists all\n", tensors.size() - kShown);
   }
   if (!left_out.empty()) {
-    text += fmt::format("{} hold no weights and are left out: {}\n",
-                        counted(static_cast<std::int64_t>(left_out.size()), "tensor"),
-                        left_out.front());
+    text += say(fmt::format("left out, of types that weights do not have: {}, such as {:.120}",
+                            counted(static_cast<std::int64_t>(left_out.size()), "tensor"),
+                            left_out.front()));
   }
   shell::write_output(text);
   return ExitCode::done;

@@ -15,6 +15,7 @@
 #include "fourhold/api/tokenize.h"
 #include "fourhold/base/near_match.h"
 #include "fourhold/base/quantity.h"
+#include "fourhold/report/text.h"
 
 namespace fourhold::engine_app {
 namespace {
@@ -49,7 +50,7 @@ std::string_view name_of(data::TokenFormat format) {
 ExitCode tokenize(const Question& question) {
   const auto request = api::request_of<api::TokenizeRequest>(question.arguments);
   if (request.input.empty()) {
-    throw Error("input", "is missing", "name a text file, or a .jsonl of prompts and answers");
+    throw Error("INPUT", "is missing", "name a text file, or a .jsonl of prompts and answers");
   }
   if (request.output.empty()) {
     throw Error("--output", "is missing", "name the token file to write, such as -o tokens.bin");
@@ -63,7 +64,7 @@ ExitCode tokenize(const Question& question) {
   job.end_of_text = given(request.end_of_text);
   job.most_example_tokens = request.most_example_tokens;
   const auto tokenizer = data::open_tokenizer(request.tokenizer);
-  watch_stop_signals();
+  watch_stop_signals({.first = "stopping", .again = "still stopping; once more ends at once"});
   const data::TokenizeResult result = [&] {
     shell::ProgressLine line;
     const api::Progress show = line.function();
@@ -90,21 +91,25 @@ ExitCode tokenize(const Question& question) {
     shell::write_output(json::write(answer) + "\n");
     return ExitCode::done;
   }
-  std::string text = fmt::format(
-      "{} tokens of {} documents in {} ({})\n{} bytes of text, {:.2f} a token; {} learned\n"
-      "tokenizer {}, {} ids: train it with a model of at least that vocabulary\n",
-      format_count(result.card.tokens), format_count(result.card.documents), request.output,
-      name_of(result.format), format_count(result.text_bytes),
+  const auto say = [&question](const std::string& sentence) {
+    return report::wrapped(sentence, question.screen.columns);
+  };
+  std::string text = say(fmt::format("{} tokens of {} in {} ({})", format_count(result.card.tokens),
+                                     counted(result.card.documents, "document"), request.output,
+                                     name_of(result.format)));
+  text += say(fmt::format(
+      "{} bytes of text, {:.2f} a token; {} learned", format_count(result.text_bytes),
       result.card.tokens > 0
           ? static_cast<double>(result.text_bytes) / static_cast<double>(result.card.tokens)
           : 0.0,
-      format_count(result.learned_tokens), result.card.tokenizer,
-      format_count(result.card.vocabulary));
+      format_count(result.learned_tokens)));
+  text += say(fmt::format("tokenizer {}, {} ids: train it with a model of at least that vocabulary",
+                          result.card.tokenizer, format_count(result.card.vocabulary)));
   if (result.unknown_tokens > 0) {
-    text += format_count(result.unknown_tokens) + " pieces of text have no token: unknown\n";
+    text += say(counted(result.unknown_tokens, "piece") + " of text without a token: unknown");
   }
   if (result.examples_left_out > 0) {
-    text += format_count(result.examples_left_out) + " examples were too long and left out\n";
+    text += say(counted(result.examples_left_out, "example") + " too long, left out");
   }
   shell::write_output(text);
   return ExitCode::done;

@@ -1,6 +1,7 @@
 // `fourhold train`.
-#include <chrono>
-#include <cstdio>
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <optional>
@@ -14,12 +15,12 @@
 #include "apps/engine/train_report.h"
 #include "apps/engine/train_setup.h"
 #include "apps/engine/verbs.h"
+#include "apps/shell/notes.h"
 #include "apps/shell/output.h"
 #include "apps/shell/terminal.h"
 #include "fourhold/api/request.h"
 #include "fourhold/base/quantity.h"
 #include "fourhold/engine/train/event_file.h"
-#include "fourhold/report/text.h"
 
 namespace fourhold::engine_app {
 namespace {
@@ -27,17 +28,24 @@ namespace {
 // Where the lines of a run go: standard error, and files in --out.
 class TrainLog {
  public:
-  TrainLog(const std::string& folder, const RunFrame& frame, std::int64_t every)
-      : frame_(frame), every_(every), terminal_(isatty(STDERR_FILENO) != 0) {
-    if (folder.empty()) return;
+  // Throws Error where --out holds the log of a run that is not resumed. The frame must outlive it.
+  TrainLog(const api::TrainRequest& request, const RunFrame& frame)
+      : frame_(frame),
+        every_(request.log_every.value_or(1)),
+        terminal_(isatty(STDERR_FILENO) != 0) {
+    folder_ = request.out;
+    if (folder_.empty()) return;
     std::error_code fault;
-    std::filesystem::create_directories(folder, fault);
-    lines_.open(folder + "/log.jsonl", std::ios::app);
-    if (!lines_) {
-      throw Error(folder + "/log.jsonl", "cannot be written",
-                  "name a folder that can be written to with --out");
+    const std::uintmax_t before = std::filesystem::file_size(log_path(), fault);
+    if (!fault && before > 0) {
+      if (request.resume.empty()) {
+        throw Error("--out", folder_ + " holds the log of another run",
+                    "go on with it by --resume auto, name another folder, or delete " + log_path());
+      }
+      note(log_path() + " goes on behind the lines of the run before");
     }
-    folder_ = folder;
+    lines_.open(log_path(), std::ios::app);
+    if (!lines_) refuse_log();
   }
   ~TrainLog() { end_line(); }
   TrainLog(const TrainLog&) = delete;
@@ -50,7 +58,7 @@ class TrainLog {
   }
   void note(const std::string& text) {
     end_line();
-    shell::write_note(report::printable(text) + "\n");
+    shell::write_note(shell::labelled("", text));
   }
 
   void line(const engine::TrainLine& line) {
@@ -69,10 +77,17 @@ class TrainLog {
   }
 
  private:
+  [[nodiscard]] std::string log_path() const { return folder_ + "/log.jsonl"; }
+  [[noreturn]] void refuse_log() const {
+    throw Error(log_path(), std::string("cannot be written: ") + std::strerror(errno),
+                "make room on the disk, or name a folder that can be written to with --out");
+  }
+
   void write_files(const engine::TrainLine& line) {
     if (folder_.empty()) return;
     if (!events_) events_.emplace(folder_);  // not before there is something to write
     lines_ << json::write(line_json(line, frame_), json::Layout::one_line) << "\n" << std::flush;
+    if (!lines_) refuse_log();
     const engine::ScalarEvent events[] = {
         {"train/loss", line.step.loss},
         {"train/gradient_norm", line.step.gradient_norm},
@@ -102,19 +117,27 @@ ExitCode train(const Question& question) {
   const auto request = api::request_of<api::TrainRequest>(question.arguments);
   const PreparedTraining prepared = prepare_training(request);
   const plan::Plan& plan = prepared.setup.plan;
-  for (const std::string& note : prepared.notes) shell::write_note("note: " + note + "\n");
-  shell::write_note(fmt::format("arena of {} predicted, and up to {} beside it; {}, {}\n",
-                                format_bytes(prepared.predicted_bytes),
-                                format_bytes(kOutsideAllowance), counted(plan.threads, "thread"),
-                                plan.isa));
-  watch_stop_signals();
+  for (const std::string& note : prepared.notes) {
+    shell::write_note(shell::labelled("note: ", note));
+  }
+  shell::write_note(shell::labelled(
+      "", fmt::format("arena of {} predicted, and up to {} beside it; {}, {}",
+                      format_bytes(prepared.predicted_bytes), format_bytes(kOutsideAllowance),
+                      counted(plan.threads, "thread"), plan.isa)));
+  const bool kept = !request.out.empty();
+  watch_stop_signals(
+      {.first = kept ? "stopping after this step, and saving" : "stopping after this step",
+       .again =
+           kept ? "still stopping and saving; once more ends at once and loses what is not saved"
+                : "still stopping; once more ends at once"});
   const std::optional<FolderLock> lock =
       request.out.empty() ? std::nullopt : std::optional<FolderLock>(std::in_place, request.out);
-  const RunFrame frame{.steps = prepared.setup.steps,
-                       .tokens_per_step = plan.global_batch * plan.seq,
-                       .expected = expected_speed(request.device, prepared.setup),
-                       .out = request.out};
-  TrainLog log(request.out, frame, request.log_every.value_or(1));
+  RunFrame frame{.steps = prepared.setup.steps,
+                 .tokens_per_step = plan.global_batch * plan.seq,
+                 .expected = std::nullopt,
+                 .out = request.out};
+  TrainLog log(request, frame);
+  frame.expected = expected_speed(request.device, prepared.setup);
   const engine::TrainResult result =
       engine::train(prepared.setup, {.note = [&](const std::string& text) { log.note(text); },
                                      .line = [&](const engine::TrainLine& line) { log.line(line); },
@@ -127,6 +150,8 @@ ExitCode train(const Question& question) {
   if (request.verbose) {
     for (const std::string& kernel : result.kernels) log.note("kernel: " + kernel);
   }
+  shell::write_output(question.form == api::Form::json ? json::write(to_json(result, frame)) + "\n"
+                                                       : to_text(result, frame, question.screen));
   if (!request.out.empty()) {
     const auto write = [&](const char* name, const ledger::Ledger& ledger) {
       shell::write_file(request.out + "/" + name, json::write(ledger::to_json(ledger)) + "\n");
@@ -134,8 +159,6 @@ ExitCode train(const Question& question) {
     write("ledger-predicted.json", result.predicted);
     write("ledger-measured.json", result.measured);
   }
-  shell::write_output(question.form == api::Form::json ? json::write(to_json(result, frame)) + "\n"
-                                                       : to_text(result, frame, question.screen));
   // A run that a signal ended is not the run that was asked for.
   return result.comparison.is_equal() && !result.stopped_early ? ExitCode::done
                                                                : ExitCode::answer_is_no;

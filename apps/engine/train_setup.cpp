@@ -6,11 +6,13 @@
 #include <fmt/format.h>
 
 #include "apps/engine/machine.h"
+#include "apps/engine/option_effects.h"
 #include "fourhold/api/plan_choice.h"
 #include "fourhold/api/plan_file_use.h"
 #include "fourhold/base/error.h"
 #include "fourhold/base/json.h"
 #include "fourhold/base/quantity.h"
+#include "fourhold/engine/checkpoint/marker.h"
 #include "fourhold/engine/kernels/attention.h"
 #include "fourhold/engine/kernels/isa.h"
 #include "fourhold/engine/kernels/rotary.h"
@@ -161,6 +163,14 @@ engine::CheckpointChoice checkpoint_choice(const api::TrainRequest& request,
   if (choice.resume == "auto" && choice.folder.empty()) {
     throw Error("--resume", "auto looks in --out, which is not given", "add --out FOLDER");
   }
+  std::error_code fault;
+  const std::filesystem::path out(choice.folder);
+  if (!choice.folder.empty() &&
+      std::filesystem::exists(out / std::string(engine::kMarkerName), fault)) {
+    throw Error(
+        "--out", choice.folder + " is one checkpoint, not the folder of a run",
+        "name the folder it stands in, such as " + (out / "..").lexically_normal().string());
+  }
   const std::optional<std::string> beside = weights_beside(model);
   if (request.start == api::StartWeights::published && !beside) {
     throw Error("--start", "published, but '" + model + "' holds no weights",
@@ -171,9 +181,6 @@ engine::CheckpointChoice checkpoint_choice(const api::TrainRequest& request,
   }
   choice.save_every = request.save_every;
   choice.keep = static_cast<int>(request.keep.value_or(choice.keep));
-  if (choice.folder.empty() && choice.save_every) {
-    throw Error("--save-every", "there is no folder to save into", "add --out FOLDER");
-  }
   return choice;
 }
 
@@ -185,6 +192,7 @@ PreparedTraining prepare_training(const api::TrainRequest& request) {
   const api::LoadedRun run = api::load_run(run_of);
   const api::PlannedRun planned = api::complete_plan(run);
   require_one_device(planned.plan);
+  refuse_options_without_effect(request, planned.plan);
   const model::ConfigText text = model::load_config_text(run_of.model);
   PreparedTraining prepared;
   engine::TrainSetup& setup = prepared.setup;
@@ -204,6 +212,14 @@ PreparedTraining prepare_training(const api::TrainRequest& request) {
   setup.evaluate_every = request.evaluate_every;
   prepared.predicted_bytes = planned.memory.reserved_bytes;
   prepared.notes = run.notes;
+  if (run.model.position == model::PositionKind::rotary && run.model.max_positions > 0 &&
+      planned.plan.seq > run.model.max_positions) {
+    prepared.notes.push_back(fmt::format(
+        "--seq {} is {} above the model's max_position_embeddings of {}: rotary positions go on, "
+        "but weights that are published have not learned them",
+        format_count(planned.plan.seq), format_count(planned.plan.seq - run.model.max_positions),
+        format_count(run.model.max_positions)));
+  }
   if (run.model.dropout > 0 || run.model.attention_dropout > 0 || run.model.embedding_dropout > 0) {
     prepared.notes.emplace_back("the config asks for dropout; the engine trains without");
   }

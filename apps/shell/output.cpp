@@ -81,7 +81,7 @@ void write_output(std::string_view text) {
   // A reader that has read enough ends the program as it ends others: by the signal.
   if (fault == EPIPE && std::signal(SIGPIPE, SIG_DFL) != SIG_ERR) static_cast<void>(raise(SIGPIPE));
   throw Error("standard output", std::string("cannot be written: ") + std::strerror(fault),
-              "the answer is incomplete", ExitCode::internal_error);
+              "the answer is incomplete: make room, or write it elsewhere");
 }
 
 void write_note(std::string_view text) { static_cast<void>(write_all(STDERR_FILENO, text)); }

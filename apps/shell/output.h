@@ -6,7 +6,7 @@
 
 namespace fourhold::shell {
 
-// All of the text to standard output. Error (exit code 3) when it cannot be written: a full disk.
+// All of the text to standard output. Error (exit code 2) when it cannot be written: a full disk.
 // Ends the process by SIGPIPE, without a word, when the reader of a pipe has left (head).
 void write_output(std::string_view text);
 

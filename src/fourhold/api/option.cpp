@@ -51,8 +51,12 @@ OptionInfo info_of(const Option& option, std::vector<std::string_view> choices) 
   info.name = option.field.name;
   info.group = option.group;
   info.kind = option.kind;
-  info.flag = option.group == OptionGroup::operand ? capitals(info.name) : flag_of(info.name);
-  if (!option.alias.empty()) info.alias = flag_of(option.alias);
+  if (option.group == OptionGroup::operand) {
+    info.flag = option.alias.empty() ? capitals(info.name) : std::string(option.alias);
+  } else {
+    info.flag = flag_of(info.name);
+    if (!option.alias.empty()) info.alias = flag_of(option.alias);
+  }
   info.value = value_name(option.kind);
   info.help = option.field.help;
   const bool is_switch = choices.size() == 2 && choices[0] == "on";

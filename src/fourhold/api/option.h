@@ -38,13 +38,14 @@ struct Option {
   plan::FieldInfo field;  // name in JSON; the flag writes '-' for '_'
   OptionGroup group = OptionGroup::question;
   ValueKind kind = ValueKind::text;
-  std::string_view alias = {};  // a second spelling of the name, or ""
+  // A second spelling of the name, or ""; of an operand what it is called instead.
+  std::string_view alias = {};
 };
 
 // An option without its field: for parsers and for texts.
 struct OptionInfo {
   std::string name;   // "micro_batch"
-  std::string flag;   // "--micro-batch"; of an operand its name in capitals
+  std::string flag;   // "--micro-batch"; of an operand its alias, or its name in capitals
   std::string alias;  // "--batch", or ""
   std::string value;  // "N", "SIZE", "NAME" ...; "" of one that stands alone
   std::string help;

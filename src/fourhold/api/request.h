@@ -50,8 +50,7 @@ template <class Request>
       [&](const Option& option, auto& field) {
         if (option.group == OptionGroup::operand) {
           if (operands >= arguments.operands.size()) return;
-          set_from_text(option, arguments.operands[operands++], std::string(option.field.name),
-                        field);
+          set_from_text(option, arguments.operands[operands++], info_of(option, {}).flag, field);
           return;
         }
         const std::string flag = flag_of(option.field.name);

@@ -36,9 +36,11 @@ namespace fourhold::api {
 
 template <class Visitor>
 void visit_options(Visitor&& visit, StallRequest& request) {
-  visit(Option{{"model", "weights: a .safetensors file, an index, or a folder that holds them"},
+  visit(Option{{"model",
+                "weights: a .safetensors file, its .index.json, or a folder that holds them"},
                OptionGroup::operand,
-               ValueKind::file},
+               ValueKind::file,
+               "MODEL.safetensors"},
         request.model);
   visit(Option{{"lr", "learning rate of the updates, such as 1e-5", {}, {1e-30, 1e6}},
                OptionGroup::question,

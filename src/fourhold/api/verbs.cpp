@@ -126,9 +126,9 @@ constexpr Verb engine_verb(std::string_view name, std::string_view operands,
 }
 
 constexpr std::array kTrainExamples{
-    Example{"train my/config.json --steps 200 --lr 1e-3 --batch 8 --seq 256 --out run",
+    Example{"train my/config.json --steps 200 --lr 1e-3 --batch 8 --out run",
             "train a small model on the built-in text, keep logs and checkpoints"},
-    Example{"train gpt2 --data tokens.bin --steps 1000 --lr 6e-4 --batch 4 --seq 1024",
+    Example{"train gpt2 --data tokens.bin --steps 1000 --lr 6e-4 --seq 1024",
             "GPT-2 124M on a token file"},
     Example{"train run/step-00000200 --data more.bin --steps 100 --lr 1e-5",
             "start from weights that are there"},
@@ -138,8 +138,10 @@ constexpr std::array kTokenizeExamples{
     Example{"tokenize book.txt -o tokens.bin", "bytes as tokens"},
     Example{"tokenize chat.jsonl -o chat.bin --tokenizer tokenizer.json",
             "prompts and answers, of which only answers are learned"}};
-constexpr std::array kStallExamples{Example{
-    "stall model.safetensors --lr 1e-5", "how many updates would be lost without a master copy?"}};
+constexpr std::array kStallExamples{
+    Example{"stall model.safetensors --lr 1e-5",
+            "how many updates would be lost without a master copy?"},
+    Example{"stall run/step-00000200 --lr 6e-4 --dtype fp16", "and of a checkpoint, in fp16?"}};
 constexpr std::array kMeasureExamples{
     Example{"measure -o machine.json", "then: plan gpt2 --device machine.json"},
     Example{"measure --quick --threads 1", "what does one core do?"}};
@@ -224,7 +226,8 @@ constexpr std::array kVerbs{
         "of a tokenizer in the format of llm.c, nanoGPT or Megatron, with a card beside it.",
         kTokenizeExamples),
     engine_verb<StallRequest>(
-        "stall", "MODEL", "how many updates would a checkpoint lose without a master copy?",
+        "stall", "MODEL.safetensors",
+        "how many updates would a checkpoint lose without a master copy?",
         "Moves every weight by the learning rate, up and down, as Adam does in its steady state, "
         "and counts the moves that round to no change in the given format.",
         kStallExamples),

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <filesystem>
+#include <optional>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "fourhold/base/error.h"
 #include "fourhold/base/quantity.h"
 #include "fourhold/model/checkpoint_index.h"
+#include "fourhold/model/inner_folder.h"
 
 namespace fourhold::model {
 namespace {
@@ -36,6 +38,18 @@ std::vector<std::string> files_in(const fs::path& folder, std::string_view suffi
   return names;
 }
 
+// The optimizer's state of a training run (engine/checkpoint/state_files.h) stands beside its
+// weights and is none: state-00001-of-00004.safetensors.
+bool is_training_state(std::string_view name) {
+  return name.starts_with("state-") && name.find("-of-") != std::string_view::npos;
+}
+
+std::vector<std::string> weight_files_in(const fs::path& folder) {
+  std::vector<std::string> names = files_in(folder, kFileSuffix);
+  names.erase(std::remove_if(names.begin(), names.end(), is_training_state), names.end());
+  return names;
+}
+
 std::string joined(const std::vector<std::string>& names, std::size_t most) {
   std::string text;
   for (std::size_t i = 0; i < std::min(names.size(), most); ++i) {
@@ -53,20 +67,23 @@ fs::path folder_of(const fs::path& file) {
 // The file in a folder that stands for the checkpoint.
 fs::path file_for(const fs::path& folder) {
   const std::vector<std::string> indexes = files_in(folder, kIndexSuffix);
-  const std::vector<std::string> files = files_in(folder, kFileSuffix);
+  const std::vector<std::string> files = weight_files_in(folder);
   if (std::find(indexes.begin(), indexes.end(), "model.safetensors.index.json") != indexes.end()) {
     return folder / "model.safetensors.index.json";
   }
   if (indexes.size() == 1) return folder / indexes.front();
-  // The name of a whole model; others beside it are something else (an optimizer's state).
+  // The name of a whole model; others beside it are something else.
   if (indexes.empty() &&
       std::find(files.begin(), files.end(), "model.safetensors") != files.end()) {
     return folder / "model.safetensors";
   }
   if (indexes.empty() && files.size() == 1) return folder / files.front();
   if (indexes.empty() && files.empty()) {
+    const std::optional<std::string> inside = last_folder_with(
+        folder.string(), [](const fs::path& inner) { return is_checkpoint_path(inner.string()); });
     throw Error(folder.string(), "holds no safetensors file and no index",
-                "name the model's config.json, a .safetensors file or its .index.json");
+                inside ? "a folder in it does: " + *inside
+                       : "name a .safetensors file, its .index.json, or a folder that holds them");
   }
   const std::vector<std::string>& choices = indexes.empty() ? files : indexes;
   throw Error(folder.string(),
@@ -98,7 +115,7 @@ void refuse_missing_shards(const CheckpointIndex& index, const fs::path& folder,
 void note_files_beside(std::string_view lead, const std::vector<std::string>& read,
                        const fs::path& folder, Checkpoint& checkpoint) {
   std::vector<std::string> beside;
-  for (const std::string& name : files_in(folder, kFileSuffix)) {
+  for (const std::string& name : weight_files_in(folder)) {
     if (!std::binary_search(read.begin(), read.end(), name)) beside.push_back(name);
   }
   if (beside.empty()) return;
@@ -191,7 +208,7 @@ Checkpoint read_single(const fs::path& path) {
 bool is_checkpoint_path(const std::string& path) {
   std::error_code fault;
   if (fs::is_directory(path, fault)) {
-    return !files_in(path, kFileSuffix).empty() || !files_in(path, kIndexSuffix).empty();
+    return !weight_files_in(path).empty() || !files_in(path, kIndexSuffix).empty();
   }
   return path.ends_with(kFileSuffix) || path.ends_with(".index.json");
 }

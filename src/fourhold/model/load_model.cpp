@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string_view>
 #include <system_error>
 
@@ -11,6 +12,7 @@
 #include "fourhold/model/catalogue.h"
 #include "fourhold/model/checkpoint.h"
 #include "fourhold/model/hf_config.h"
+#include "fourhold/model/inner_folder.h"
 
 namespace fourhold::model {
 namespace {
@@ -92,7 +94,11 @@ ConfigText load_config_text(const std::string& name_or_path) {
                 "`fourhold params` counts the weights alone; put the model's config.json into the "
                 "same folder to plan with it");
   }
-  throw Error(name_or_path, "holds no config.json", "name a folder that holds one, or the file");
+  const std::optional<std::string> inside = last_folder_with(
+      name_or_path, [](const fs::path& inner) { return is_on_disk(inner / "config.json"); });
+  throw Error(
+      name_or_path, "holds no config.json",
+      inside ? "a folder in it does: " + *inside : "name a folder that holds one, or the file");
 }
 
 ModelConfig load_model(const std::string& name_or_path) {

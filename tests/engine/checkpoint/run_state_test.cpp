@@ -20,6 +20,7 @@ RunState some_state() {
   state.tokens_seen = 1LL << 40;
   state.precision = "bf16";
   state.optimizer = "adamw";
+  state.data = "00000000000000aa";
   state.data_position = json::Object{{"epoch", 2}, {"sequence", 12345}};
   state.schedule = json::Object{{"peak", 6e-4}, {"warmup", 10}};
   state.plan = json::Object{{"dp", 2}};
@@ -36,6 +37,7 @@ TEST(RunState, ReadsBackAsItWas) {
   EXPECT_EQ(read.tokens_seen, 1LL << 40);
   EXPECT_EQ(read.precision, "bf16");
   EXPECT_EQ(read.optimizer, "adamw");
+  EXPECT_EQ(read.data, "00000000000000aa");
   EXPECT_TRUE(read.data_position == state.data_position);
   EXPECT_TRUE(read.schedule == state.schedule);
   EXPECT_TRUE(read.plan == state.plan);
@@ -70,9 +72,10 @@ TEST(RunState, AnUnknownFieldIsRefusedByName) {
 TEST(RunState, ARunResumesWithTheSameModelPrecisionAndOptimizerOnly) {
   const RunState saved = some_state();
   const model::ModelConfig model = tiny_llama();
-  EXPECT_NO_THROW(check_resumable(saved, model, {model, "bf16", "adamw"}, "step-00000100"));
+  EXPECT_NO_THROW(
+      check_resumable(saved, model, {model, "bf16", "adamw", saved.data}, "step-00000100"));
   try {
-    check_resumable(saved, model, {model, "fp32", "sgd"}, "step-00000100");
+    check_resumable(saved, model, {model, "fp32", "sgd", saved.data}, "step-00000100");
     FAIL() << "accepted";
   } catch (const Error& fault) {
     EXPECT_STREQ(fault.what(),
@@ -83,11 +86,28 @@ TEST(RunState, ARunResumesWithTheSameModelPrecisionAndOptimizerOnly) {
   model::ModelConfig wider = model;
   wider.vocab = 12;
   try {
-    check_resumable(saved, model, {wider, "bf16", "adamw"}, "step-00000100");
+    check_resumable(saved, model, {wider, "bf16", "adamw", saved.data}, "step-00000100");
     FAIL() << "accepted";
   } catch (const Error& fault) {
     EXPECT_STREQ(fault.what(), "was saved with another model: vocab is 10, here 12");
   }
+}
+
+TEST(RunState, ARunResumesOnTheDataItWasTrainedOnOnly) {
+  RunState saved = some_state();
+  const model::ModelConfig model = tiny_llama();
+  try {
+    check_resumable(saved, model, {model, "bf16", "adamw", "00000000000000ab"}, "step-00000100");
+    FAIL() << "accepted";
+  } catch (const Error& fault) {
+    EXPECT_STREQ(fault.what(),
+                 "was trained on other data: its tokens have the hash 00000000000000aa, those of "
+                 "--data 00000000000000ab");
+    EXPECT_NE(fault.hint().find("train step-00000100"), std::string::npos);
+  }
+  saved.data = "";  // written before states knew their data
+  EXPECT_NO_THROW(
+      check_resumable(saved, model, {model, "bf16", "adamw", "00000000000000ab"}, "step"));
 }
 
 }  // namespace

@@ -19,15 +19,15 @@ namespace fs = std::filesystem;
 using model::TestFolder;
 
 // Saves steps 1 and 2, spoils step 2, and returns where the newest whole one is said to be.
-Latest latest_after(const TestFolder& folder,
-                    const std::function<void(const std::string&)>& spoil) {
+Latest latest_after(const TestFolder& folder, const std::function<void(const std::string&)>& spoil,
+                    Verify verify = Verify::contents) {
   SmallRun run;
   for (int i = 0; i < 2; ++i) {
     run.train();
     run.save(folder.path());
   }
   spoil(folder.path() + "/step-00000002");
-  return latest_checkpoint(folder.path());
+  return latest_checkpoint(folder.path(), verify);
 }
 
 TEST(SavedCheckpoint, TheNewestIsTaken) {
@@ -70,12 +70,13 @@ TEST(SavedCheckpoint, OneWithATruncatedFileIsSkippedWithTheByte) {
 
 TEST(SavedCheckpoint, AChangedByteIsFoundWhenTheContentsAreRead) {
   const TestFolder folder;
-  const Latest latest = latest_after(folder, [](const std::string& path) {
+  const auto change = [](const std::string& path) {
     std::fstream file(path + "/state-00001-of-00001.safetensors",
                       std::ios::in | std::ios::out | std::ios::binary);
     file.seekp(-1, std::ios::end);
     file.put('\x55');
-  });
+  };
+  const Latest latest = latest_after(folder, change, Verify::sizes);
   ASSERT_EQ(latest.path, folder.path() + "/step-00000002");  // sizes alone do not show it
   try {
     SmallRun run;

@@ -78,7 +78,7 @@ class SmallRun {
 
   void load(const std::string& path) {
     const SavedCheckpoint saved = open_checkpoint(path, Verify::contents);
-    check_resumable(saved.run, saved.model, {config_, "fp32", "sgd"}, path);
+    check_resumable(saved.run, saved.model, {config_, "fp32", "sgd", saved.run.data}, path);
     const WeightFiles files(path);
     const PublishedWeights weights(files.tensors(), config_, path);
     const StateFiles state(path);

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "fourhold/engine/data/content_hash.h"
 #include "fourhold/engine/data/token_source.h"
 #include "tests/engine/data/fault.h"
 #include "tests/engine/data/files.h"
@@ -114,6 +115,42 @@ TEST_F(OpenTokensTest, Uint16HoldsVocabulariesUpTo65536AndNoLarger) {
             2);
   write("u.bin", llm_c_header(20240801, 7, 1) + little_endian(std::uint32_t{128255}));
   EXPECT_EQ(open_tokens(path("u.bin"), {.model_vocabulary = 128256}).type(), TokenType::uint32);
+}
+
+TEST_F(OpenTokensTest, ATokenizersVocabularyThatContradictsTheCardOrTheModelIsRefused) {
+  const std::string tokens = little_endian(std::vector<std::uint16_t>{1, 2});
+  write("t.bin", tokens);
+  const auto with = [](std::int64_t ids) {
+    return OpenTokens{.model_vocabulary = 50257, .tokenizer_vocabulary = ids};
+  };
+  EXPECT_EQ(open_tokens(path("t.bin"), with(300)).count(), 2);
+  const Fault larger = open_fault(path("t.bin"), with(50258));
+  EXPECT_EQ(larger.where, "--tokenizer-vocabulary");
+  EXPECT_TRUE(has(larger.what, "50,258 ids are more than the 50,257 of the model")) << larger.what;
+  write("t.bin.json", json::write(to_json(TokenCard{.tokenizer = "bytes",
+                                                    .vocabulary = 257,
+                                                    .end_of_text = std::nullopt,
+                                                    .tokens = 2,
+                                                    .documents = 1,
+                                                    .hash = content_hash(tokens),
+                                                    .mask_hash = std::nullopt})));
+  EXPECT_EQ(open_tokens(path("t.bin"), with(257)).count(), 2);
+  const Fault other = open_fault(path("t.bin"), with(300));
+  EXPECT_EQ(other.where, "--tokenizer-vocabulary");
+  EXPECT_TRUE(has(other.what, "300 ids, but the card")) << other.what;
+}
+
+// The tokens alone make it: not the file's name, its header or its format.
+TEST_F(OpenTokensTest, TheFingerprintIsThatOfTheTokens) {
+  const std::string tokens = little_endian(std::vector<std::uint16_t>{5, 6, 7, 8});
+  write("a.bin", tokens);
+  write("b.bin", llm_c_header(20240520, 1, 4) + tokens);
+  write("c.bin", little_endian(std::vector<std::uint16_t>{5, 6, 7, 9}));
+  const std::string fingerprint = open_tokens(path("a.bin"), kGpt2).fingerprint();
+  EXPECT_EQ(fingerprint, content_hash(tokens));
+  EXPECT_EQ(open_tokens(path("b.bin"), kGpt2).fingerprint(), fingerprint);
+  EXPECT_NE(open_tokens(path("c.bin"), kGpt2).fingerprint(), fingerprint);
+  EXPECT_EQ(TokenSource({5, 6, 7, 8}, {0}).fingerprint(), fingerprint);
 }
 
 // microsoft/LMOps#321: a .bin of 200,060,928 bytes beside an index of 20.5 GB.

@@ -159,22 +159,22 @@ TEST_F(TokenizeTest, APublishedTemplateStandsAroundEveryDocument) {
 TEST_F(TokenizeTest, RefusesRequestsThatCannotBeMeant) {
   const std::string text = write("a.txt", "hi");
   const std::string lines = write("a.jsonl", R"({"prompt": "a", "answer": "b"})");
-  EXPECT_EQ(request_fault({.inputs = {}, .output = path("o.bin")}).where, "input");
+  EXPECT_EQ(request_fault({.inputs = {}, .output = path("o.bin")}).where, "INPUT");
   EXPECT_TRUE(has(request_fault({.inputs = {text}, .output = path("o")}).what, ".bin"));
   EXPECT_TRUE(has(request_fault({.inputs = {text, lines}, .output = path("o.bin")}).what, "mixed"));
   EXPECT_EQ(
       request_fault({.inputs = {lines}, .output = path("o.bin"), .format = TokenFormat::llm_c})
           .where,
-      "format");
+      "--format");
   EXPECT_EQ(request_fault({.inputs = {text}, .output = path("o.bin"), .separator = ""}).where,
-            "separator");
+            "--separator");
   EXPECT_EQ(request_fault({.inputs = {lines}, .output = path("o.bin"), .separator = "x"}).where,
-            "separator");
+            "--separator");
   EXPECT_EQ(request_fault({.inputs = {text}, .output = path("o.bin"), .end_of_text = "nope"}).where,
-            "end_of_text");
+            "--end-of-text");
   EXPECT_EQ(
       request_fault({.inputs = {text}, .output = path("o.bin"), .most_example_tokens = 3}).where,
-      "most_example_tokens");
+      "--most-example-tokens");
   EXPECT_EQ(request_fault({.inputs = {path("none.txt")}, .output = path("o.bin")}).where,
             path("none.txt"));
   EXPECT_TRUE(has(request_fault({.inputs = {write("e.txt", " \n")}, .output = path("o.bin")}).what,

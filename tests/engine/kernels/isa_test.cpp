@@ -29,7 +29,7 @@ TEST(IsaOfPlan, RefusesWhatTheMachineLacksAndSaysWhatItHas) {
     (void)isa_of_plan("amx", Isa::avx2);
     FAIL() << "amx was taken";
   } catch (const Error& error) {
-    EXPECT_EQ(error.where(), "isa");
+    EXPECT_EQ(error.where(), "--isa");
     EXPECT_EQ(std::string(error.what()), "this machine has no amx; its best is avx2");
     EXPECT_EQ(error.hint(), "use --isa avx2 or --isa auto");
   }

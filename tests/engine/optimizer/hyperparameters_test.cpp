@@ -61,17 +61,21 @@ TEST(Hyperparameters, EveryOptimizerOfTheEngineRunsInEveryPrecisionOfTheEngine) 
 
 TEST(Hyperparameters, WhatTheEngineCannotRunIsRefused) {
   EXPECT_EQ(refusal({Optimizer::muon}),
-            "optimizer: the engine does not run muon / choose adamw, lion or sgd");
-  EXPECT_EQ(refusal({}, Precision::fp16),
-            "precision: the engine does not run fp16: it has no loss scaling / choose bf16, which "
-            "costs the same bytes and needs none");
+            "--optimizer: the engine does not run muon / choose adamw, lion or sgd");
+  EXPECT_EQ(
+      refusal({}, Precision::fp16),
+      "--precision: the engine does not run fp16: it has no loss scaling / choose bf16, which "
+      "costs the same bytes and needs none");
   EXPECT_EQ(refusal({Optimizer::adamw, 1.0}),
-            "beta1: must be at least 0 and below 1, not 1.000000 / 0.9 and 0.95 are usual");
-  EXPECT_EQ(refusal({Optimizer::lion, 0.9, -0.1}).substr(0, 6), "beta2:");
-  EXPECT_EQ(refusal({Optimizer::sgd_momentum, 1.5, 7}).substr(0, 9), "momentum:");
-  EXPECT_EQ(refusal({Optimizer::adamw, 0.9, 0.95, -1}).substr(0, 8), "epsilon:");
-  EXPECT_EQ(refusal({Optimizer::adamw, 0.9, 0.95, 1e-8, std::nan("")}).substr(0, 13),
-            "weight_decay:");
+            "--beta1: must be at least 0 and below 1, not 1 / 0.9 and 0.95 are usual");
+  EXPECT_EQ(refusal({Optimizer::lion, 0.9, -0.1}).substr(0, 8), "--beta2:");
+  EXPECT_EQ(refusal({Optimizer::sgd_momentum, 1.5, 7}).substr(0, 8), "--beta1:");
+  EXPECT_EQ(refusal({Optimizer::adamw, 0.9, 0.95, -1}).substr(0, 10), "--epsilon:");
+  EXPECT_EQ(refusal({Optimizer::adamw, 0.9, 0.95, 0}).substr(0, 10), "--epsilon:");
+  EXPECT_EQ(refusal({Optimizer::adamw, 0.9, 0.95, 1e-46}).substr(0, 10), "--epsilon:");
+  EXPECT_EQ(refusal({Optimizer::lion, 0.9, 0.95, 0}), "accepted");
+  EXPECT_EQ(refusal({Optimizer::adamw, 0.9, 0.95, 1e-8, std::nan("")}).substr(0, 15),
+            "--weight-decay:");
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 
 #include "fourhold/base/error.h"
@@ -98,11 +99,16 @@ std::string where_of(const Schedule& schedule) {
 
 TEST(Schedule, RefusesWhatIsNoSchedule) {
   EXPECT_EQ(where_of({Decay::cosine, 0.1, 0.01, 2, 10}), "accepted");
-  EXPECT_EQ(where_of({Decay::cosine, 0.1, 0.01, 0, 0}), "steps");
-  EXPECT_EQ(where_of({Decay::cosine, 0, 0, 2, 10}), "lr");
-  EXPECT_EQ(where_of({Decay::cosine, std::nan(""), 0, 2, 10}), "lr");
-  EXPECT_EQ(where_of({Decay::cosine, 0.1, 0.2, 2, 10}), "min_lr");
-  EXPECT_EQ(where_of({Decay::cosine, 0.1, 0.01, 11, 10}), "warmup");
+  EXPECT_EQ(where_of({Decay::cosine, 0.1, 0.01, 0, 0}), "--steps");
+  EXPECT_EQ(where_of({Decay::cosine, 0, 0, 2, 10}), "--lr");
+  EXPECT_EQ(where_of({Decay::cosine, std::nan(""), 0, 2, 10}), "--lr");
+  EXPECT_EQ(where_of({Decay::cosine, std::numeric_limits<double>::infinity(), 0, 2, 10}), "--lr");
+  EXPECT_EQ(where_of({Decay::cosine, -0.1, 0, 2, 10}), "--lr");
+  // 2^-126 = 1.1755e-38 is the least normal number of fp32.
+  EXPECT_EQ(where_of({Decay::cosine, 1.17e-38, 0, 2, 10}), "--lr");
+  EXPECT_EQ(where_of({Decay::cosine, 1.18e-38, 0, 2, 10}), "accepted");
+  EXPECT_EQ(where_of({Decay::cosine, 0.1, 0.2, 2, 10}), "--min-lr");
+  EXPECT_EQ(where_of({Decay::cosine, 0.1, 0.01, 11, 10}), "--warm-up");
 }
 
 }  // namespace

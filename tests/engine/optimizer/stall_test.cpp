@@ -132,11 +132,10 @@ std::string refusal(const StallQuestion& question) {
 
 TEST(Stall, RefusesQuestionsWithoutAnAnswer) {
   EXPECT_EQ(refusal({DType::int8, 1e-3}),
-            "dtype: weights are not updated in int8 / choose bf16, fp16 or fp32");
-  EXPECT_EQ(refusal({DType::bf16, 0}),
-            "lr: must be positive and finite, not 0.000000 / 3e-4 is usual");
+            "--dtype: weights are not updated in int8 / choose bf16, fp16 or fp32");
+  EXPECT_EQ(refusal({DType::bf16, 0}), "--lr: must be positive and finite, not 0 / 3e-4 is usual");
   EXPECT_EQ(refusal({DType::bf16, 1e-3, -1}),
-            "weight_decay: must be at least 0 and finite, not -1.000000 / 0.1 is usual, 0 is none");
+            "--weight-decay: must be at least 0 and finite, not -1 / 0.1 is usual, 0 is none");
 }
 
 TEST(StallMeter, ALogLineTakesWhatCameSinceTheLastAndTheRunKeepsAll) {

@@ -11,6 +11,10 @@ TEST(Option, AFlagWritesDashesForUnderscores) {
 
 TEST(Option, AnOperandIsCalledByItsNameInCapitals) {
   EXPECT_EQ(info_of({{"plan_file", "help"}, OptionGroup::operand}, {}).flag, "PLAN_FILE");
+  const OptionInfo named =
+      info_of({{"model", "help"}, OptionGroup::operand, ValueKind::file, "MODEL.bin"}, {});
+  EXPECT_EQ(named.flag, "MODEL.bin");
+  EXPECT_EQ(named.alias, "");
 }
 
 TEST(Option, AClosedSetOfValuesStandsInTheHelp) {

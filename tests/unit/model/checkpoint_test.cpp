@@ -1,6 +1,8 @@
 #include "fourhold/model/checkpoint.h"
 
+#include <filesystem>
 #include <string>
+#include <string_view>
 
 #include <gtest/gtest.h>
 
@@ -127,16 +129,43 @@ TEST(Checkpoint, AFolderWithoutACheckpointIsRefused) {
 }
 
 // As in a checkpoint of a run, where the optimizer's state stands beside the model.
+TEST(Checkpoint, TheOptimizersStateOfARunIsNoWeightsAndNoNews) {
+  const TestFolder folder;
+  (void)folder.write("state-00001-of-00001.safetensors", one_tensor("b"));
+  EXPECT_FALSE(is_checkpoint_path(folder.path()));
+  (void)folder.write("model.safetensors", one_tensor("a"));
+  Checkpoint checkpoint = read_checkpoint(folder.path());
+  EXPECT_EQ(checkpoint.files, std::vector<std::string>{"model.safetensors"});
+  EXPECT_TRUE(checkpoint.notes.empty());
+  // In shards, too.
+  (void)folder.write("model.safetensors.index.json", R"({"weight_map":{"a":"model.safetensors"}})");
+  checkpoint = read_checkpoint(folder.path());
+  EXPECT_EQ(checkpoint.files, std::vector<std::string>{"model.safetensors"});
+  EXPECT_TRUE(checkpoint.notes.empty());
+}
+
+// A folder of runs is named where a checkpoint in it was meant: the newest is the last by name.
+TEST(Checkpoint, AFolderOfCheckpointsNamesItsLast) {
+  const TestFolder folder;
+  for (const char* name : {"step-00000100", "step-00000200", ".step-00000300.partial", "empty"}) {
+    std::filesystem::create_directory(folder.path() + "/" + name);
+    if (std::string_view(name) == "empty") continue;
+    (void)folder.write(std::string(name) + "/model.safetensors", one_tensor("a"));
+  }
+  EXPECT_EQ(fault_of(folder.path()).hint,
+            "a folder in it does: " + folder.path() + "/step-00000200");
+}
+
 TEST(Checkpoint, ModelSafetensorsIsTheModelAmongSeveralFiles) {
   const TestFolder folder;
   (void)folder.write("model.safetensors", one_tensor("a"));
-  (void)folder.write("state-00001-of-00001.safetensors", one_tensor("b"));
+  (void)folder.write("optimizer.safetensors", one_tensor("b"));
   const Checkpoint checkpoint = read_checkpoint(folder.path());
   EXPECT_EQ(checkpoint.files, std::vector<std::string>{"model.safetensors"});
   ASSERT_EQ(checkpoint.notes.size(), 1U);
   EXPECT_EQ(checkpoint.notes[0],
             "the model is one file, with 1 safetensors file beside it, which is not counted: "
-            "state-00001-of-00001.safetensors");
+            "optimizer.safetensors");
 }
 
 TEST(Checkpoint, SeveralFilesWithoutAnIndexAreRefusedByName) {

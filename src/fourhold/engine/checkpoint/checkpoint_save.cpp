@@ -69,11 +69,11 @@ CheckpointSave::CheckpointSave(std::string folder, std::int64_t step, RankOf who
   }
   if (fault) fail(folder_, "cannot be made", fault);
   if (fs::exists(path(), fault)) {
-    if (is_complete(path())) {
+    if (is_complete(path(), Verify::contents)) {
       throw Error(path(), fmt::format("step {} is saved here already", step_),
                   "save to another folder, or delete this checkpoint first");
     }
-    remove_step(folder_, step_);  // a save that was killed before its marker
+    remove_step(folder_, step_);  // a save that was killed before its marker, or is damaged
   }
   remove_leftovers(folder_);
   fs::create_directory(at_, fault);
@@ -138,6 +138,7 @@ void CheckpointSave::publish(std::optional<int> keep_last) {
   if (!keep_last.has_value()) return;
   int kept = 0;
   for (const std::int64_t step : steps_in(folder_)) {
+    if (step > step_) continue;  // damaged, and stepped over by the run that goes on
     if (!is_complete((fs::path(folder_) / step_name(step)).string())) continue;
     if (kept < *keep_last || step == step_) {
       ++kept;

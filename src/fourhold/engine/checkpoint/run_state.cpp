@@ -32,6 +32,7 @@ RunState read_fields(FieldReader& fields) {
   state.tokens_seen = fields.required_integer("tokens_seen", kFromZero);
   state.precision = fields.required_string("precision");
   state.optimizer = fields.required_string("optimizer");
+  state.data = fields.string("data").value_or("");
   state.data_position = member(fields, "data_position");
   state.schedule = member(fields, "schedule");
   state.plan = member(fields, "plan");
@@ -58,6 +59,7 @@ std::string write_run_state(const RunState& state) {
                                   {"tokens_seen", state.tokens_seen},
                                   {"precision", state.precision},
                                   {"optimizer", state.optimizer},
+                                  {"data", state.data},
                                   {"data_position", state.data_position},
                                   {"schedule", state.schedule},
                                   {"plan", state.plan},
@@ -82,6 +84,15 @@ void check_resumable(const RunState& saved, const model::ModelConfig& saved_mode
   if (!lines.empty()) {
     throw Error(where, fmt::format("was saved with another model: {}", fmt::join(lines, "; ")),
                 "resume with the model it was saved with, which is its config.json");
+  }
+  if (!saved.data.empty() && saved.data != run.data) {
+    throw Error(where,
+                fmt::format("was trained on other data: its tokens have the hash {:.60}, those of "
+                            "--data {}",
+                            saved.data, run.data),
+                fmt::format("resume with the data it was trained on, or start a new run from its "
+                            "weights: train {}",
+                            where));
   }
   if (saved.precision != run.precision) {
     lines.push_back(fmt::format("precision is {}, here {}", saved.precision, run.precision));

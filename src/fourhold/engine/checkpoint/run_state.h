@@ -18,6 +18,7 @@ struct RunState {
   std::int64_t tokens_seen = 0;
   std::string precision;       // plan::kPrecisionNames
   std::string optimizer;       // plan::kOptimizerNames
+  std::string data;            // its fingerprint; "" where an older version wrote the state
   json::Value data_position;   // of the data's own making
   json::Value schedule;        // the learning rate's
   json::Value plan;            // the whole plan, as it is printed
@@ -35,6 +36,7 @@ struct ResumedRun {
   const model::ModelConfig& model;
   std::string precision;
   std::string optimizer;
+  std::string data;  // fingerprint
 };
 // Error saying everything that differs and what can be done instead, unless a run saved with
 // `saved` and `saved_model` can go on as `run`. `where` is the checkpoint's folder.

@@ -19,13 +19,30 @@ namespace fs = std::filesystem;
 // A marker lists one line per 64 MiB; configs and run states are far smaller.
 constexpr std::int64_t kMaxTextBytes = 100'000'000;
 
+// What stands where a checkpoint was asked for, and has no marker.
+[[noreturn]] void refuse_unmarked(const fs::path& path) {
+  std::error_code fault;
+  if (!fs::exists(path, fault)) throw Error(path.string(), "does not exist", "check the path");
+  if (!fs::is_directory(path, fault)) {
+    throw Error(
+        path.string(), "is a file; a checkpoint is a folder",
+        fmt::format("name the folder: {}",
+                    path.has_parent_path() ? path.parent_path().string() : std::string(".")));
+  }
+  for (const std::int64_t step : steps_in(path.string())) {
+    const std::string inside = (path / step_name(step)).string();
+    if (!is_complete(inside)) continue;
+    throw Error(path.string(), "is the folder of a run, not one checkpoint",
+                fmt::format("name one of its checkpoints, such as {}", inside));
+  }
+  throw Error(path.string(), fmt::format("has no {}: its save was not finished", kMarkerName),
+              "use an older checkpoint; if this is a published model, start from its weights");
+}
+
 Marker read_marker(const fs::path& folder) {
   const fs::path path = folder / std::string(kMarkerName);
   std::error_code fault;
-  if (!fs::exists(path, fault)) {
-    throw Error(folder.string(), fmt::format("has no {}: its save was not finished", kMarkerName),
-                "use an older checkpoint; if this is a published model, start from its weights");
-  }
+  if (!fs::exists(path, fault)) refuse_unmarked(folder);
   Marker marker = parse_marker(read_text_file(path.string(), kMaxTextBytes), path.string());
   const std::optional<std::int64_t> named = step_of(folder.filename().string());
   if (named.has_value() && *named != marker.step) {
@@ -35,19 +52,23 @@ Marker read_marker(const fs::path& folder) {
   return marker;
 }
 
-}  // namespace
-
-SavedCheckpoint open_checkpoint(const std::string& path, Verify verify) {
-  SavedCheckpoint saved;
-  saved.path = path;
-  saved.marker = read_marker(path);
-  for (const FileSum& file : saved.marker.files) {
+void check_files(const std::string& path, const Marker& marker, Verify verify) {
+  for (const FileSum& file : marker.files) {
     if (verify == Verify::sizes) {
       check_file_size(path, file);
     } else {
       check_file_contents(path, file);
     }
   }
+}
+
+}  // namespace
+
+SavedCheckpoint open_checkpoint(const std::string& path, Verify verify) {
+  SavedCheckpoint saved;
+  saved.path = path;
+  saved.marker = read_marker(path);
+  check_files(path, saved.marker, verify);
   const std::string run = (fs::path(path) / std::string(kRunStateName)).string();
   saved.run = parse_run_state(read_text_file(run, kMaxTextBytes), run);
   const std::string config = (fs::path(path) / "config.json").string();
@@ -61,21 +82,21 @@ SavedCheckpoint open_checkpoint(const std::string& path, Verify verify) {
   return saved;
 }
 
-bool is_complete(const std::string& path) {
+bool is_complete(const std::string& path, Verify verify) {
   try {
-    for (const FileSum& file : read_marker(path).files) check_file_size(path, file);
+    check_files(path, read_marker(path), verify);
     return true;
   } catch (const Error&) {
     return false;
   }
 }
 
-Latest latest_checkpoint(const std::string& folder) {
+Latest latest_checkpoint(const std::string& folder, Verify verify) {
   Latest latest;
   for (const std::int64_t step : steps_in(folder)) {
     const std::string path = (fs::path(folder) / step_name(step)).string();
     try {
-      static_cast<void>(open_checkpoint(path, Verify::sizes));
+      static_cast<void>(open_checkpoint(path, verify));
       latest.path = path;
       return latest;
     } catch (const Error& fault) {

@@ -26,18 +26,19 @@ struct SavedCheckpoint {
   model::ModelConfig model;  // of its config.json
 };
 
-// Error for a folder without a marker, with a marker of something else, or with a file that is
-// missing, cut short or changed (with the byte's offset).
+// Error for what is no folder, a folder without a marker (of a run: naming its newest checkpoint),
+// with a marker of something else, or with a file that is missing, cut short or changed (with the
+// byte's offset).
 [[nodiscard]] SavedCheckpoint open_checkpoint(const std::string& path, Verify verify);
 
-// Whether the folder has a marker whose files are there with their sizes.
-[[nodiscard]] bool is_complete(const std::string& path);
+// Whether the folder has a marker whose files are there as `verify` asks.
+[[nodiscard]] bool is_complete(const std::string& path, Verify verify = Verify::sizes);
 
 struct Latest {
   std::optional<std::string> path;   // none: there is no complete checkpoint
-  std::vector<std::string> skipped;  // newer ones that are not complete, and why, as sentences
+  std::vector<std::string> skipped;  // newer ones that are not whole, and why, as sentences
 };
-// The complete checkpoint of the highest step in a folder, which need not exist.
-[[nodiscard]] Latest latest_checkpoint(const std::string& folder);
+// The whole checkpoint of the highest step in a folder, which need not exist.
+[[nodiscard]] Latest latest_checkpoint(const std::string& folder, Verify verify = Verify::contents);
 
 }  // namespace fourhold::engine

@@ -58,6 +58,20 @@ void check_vocabulary(const TokenLayout& layout, const OpenTokens& options,
                             format_count(options.model_vocabulary)),
                 "give a model with as large a vocabulary, or tokenize with the model's tokenizer");
   }
+  if (card && options.tokenizer_vocabulary && *options.tokenizer_vocabulary != card->vocabulary) {
+    throw Error(
+        "--tokenizer-vocabulary",
+        fmt::format("{} ids, but the card {} says {}", format_count(*options.tokenizer_vocabulary),
+                    card_path(path), format_count(card->vocabulary)),
+        "leave it out: the card counts");
+  }
+  if (options.tokenizer_vocabulary && *options.tokenizer_vocabulary > options.model_vocabulary) {
+    throw Error("--tokenizer-vocabulary",
+                fmt::format("{} ids are more than the {} of the model",
+                            format_count(*options.tokenizer_vocabulary),
+                            format_count(options.model_vocabulary)),
+                "give a model with as large a vocabulary, or tokenize with the model's tokenizer");
+  }
   std::int64_t vocabulary = options.model_vocabulary;
   if (options.tokenizer_vocabulary) vocabulary = *options.tokenizer_vocabulary;
   if (card) vocabulary = card->vocabulary;
@@ -69,7 +83,7 @@ void check_vocabulary(const TokenLayout& layout, const OpenTokens& options,
                   "have wrapped",
                   type.name, format_count(vocabulary), format_count(type.largest_vocabulary)),
       fmt::format("write uint32, as fourhold tokenize does above {}; if a tokenizer with fewer ids "
-                  "made the file, say how many it has",
+                  "made the file, give --tokenizer-vocabulary",
                   format_count(info(TokenType::uint16).largest_vocabulary)));
 }
 
@@ -145,6 +159,7 @@ TokenSource open_tokens(const std::string& path, const OpenTokens& options) {
   check_ids(layout, source.data_, options.model_vocabulary, files.bin);
   if (card) {
     check_hash(bytes.substr(static_cast<std::size_t>(layout.first_byte)), card->hash, files.bin);
+    source.hash_ = card->hash;
   }
   source.index_file_ = std::move(index_file);
   source.index_ = index;

@@ -24,7 +24,7 @@ void check_examples(const TokenSource& source, std::int64_t length) {
     longest = std::max(longest, tokens);
   }
   if (first_too_long < 0) return;
-  throw Error("data",
+  throw Error("--data",
               fmt::format("example {} has {} tokens; a sequence of {} holds {}", first_too_long,
                           format_count(document_length(source, first_too_long)),
                           format_count(length), format_count(length + 1)),
@@ -44,7 +44,7 @@ Sequences::Sequences(const TokenSource& source, std::int64_t length)
     count_ = std::max<std::int64_t>(0, source.count() - 1) / length;
   }
   if (count_ > 0) return;
-  throw Error("data",
+  throw Error("--data",
               fmt::format("{} are less than one sequence of {} and the token after it",
                           counted(source.count(), "token"), format_count(length)),
               source.count() > 1 ? fmt::format("--seq {} at most, or more data", source.count() - 1)
@@ -82,7 +82,7 @@ std::int64_t Sequences::read(std::int64_t sequence, std::span<TokenId> inputs,
 
 Split split_sequences(std::int64_t sequences, double held_out_share) {
   if (!(held_out_share >= 0 && held_out_share < 1)) {
-    throw Error("held_out", fmt::format("a share of {} is not from 0 to below 1", held_out_share),
+    throw Error("--held-out", fmt::format("a share of {} is not from 0 to below 1", held_out_share),
                 fmt::format("{} is usual", kHeldOutShare));
   }
   std::int64_t held_out = 0;
@@ -91,7 +91,7 @@ Split split_sequences(std::int64_t sequences, double held_out_share) {
         1, static_cast<std::int64_t>(held_out_share * static_cast<double>(sequences)));
   }
   if (sequences - held_out < 1) {
-    throw Error("data",
+    throw Error("--data",
                 fmt::format("{} of {} would be held out: none is left to train on", held_out,
                             counted(sequences, "sequence")),
                 "give more data, shorter sequences, or hold out a share of 0");

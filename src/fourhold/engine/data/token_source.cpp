@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "fourhold/base/quantity.h"
+#include "fourhold/engine/data/content_hash.h"
 
 namespace fourhold::engine::data {
 
@@ -37,6 +38,15 @@ std::int64_t TokenSource::document_start(std::int64_t document) const {
   if (index_) return index_->document_start(document);
   const auto at = static_cast<std::size_t>(document);
   return at == document_starts_.size() ? count() : document_starts_[at];
+}
+
+std::string TokenSource::fingerprint() const {
+  const auto bytes = static_cast<std::size_t>(count() * info(type()).bytes);
+  std::string text = hash_ ? *hash_ : content_hash({data_, bytes});
+  // Without a mask documents do not part sequences.
+  if (mask_) text += "+" + content_hash(mask_->text());
+  if (mask_ && index_file_) text += "+" + content_hash(index_file_->text());
+  return text;
 }
 
 void TokenSource::read(std::int64_t first, std::span<TokenId> ids) const {

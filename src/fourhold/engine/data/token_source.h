@@ -42,6 +42,11 @@ class TokenSource {
   // The first token of a document; document_start(documents()) is count().
   [[nodiscard]] std::int64_t document_start(std::int64_t document) const;
 
+  // What a run knows its data by: the XXH3 of the tokens' bytes, joined with '+' by those of mask
+  // and index where some tokens are not learned. Reads all of them, unless a card has told the
+  // hash.
+  [[nodiscard]] std::string fingerprint() const;
+
   // Tokens first to first + ids.size() - 1, which must be there.
   void read(std::int64_t first, std::span<TokenId> ids) const;
 
@@ -62,7 +67,8 @@ class TokenSource {
   std::optional<MappedFile> mask_;
   std::vector<std::uint16_t> tokens_;
   std::vector<std::int64_t> document_starts_;
-  const char* data_ = nullptr;  // of the first token
+  const char* data_ = nullptr;       // of the first token
+  std::optional<std::string> hash_;  // of the tokens' bytes, as the card says and was checked
 };
 
 // Opens an llm.c or nanoGPT .bin, or a Megatron data set by the name of its .bin, its .idx or both

@@ -41,7 +41,7 @@ TokenType stored_type(TokenFormat format, std::int64_t vocabulary) {
   const TokenType smallest = smallest_type(vocabulary);
   if (smallest == TokenType::uint16 || format == TokenFormat::llm_c) return smallest;
   if (format == TokenFormat::megatron) return TokenType::int32;
-  throw Error("format",
+  throw Error("--format",
               fmt::format("nanoGPT files store uint16, which cannot hold a vocabulary of {}",
                           format_count(vocabulary)),
               fmt::format("uint16 holds up to {} ids; llm.c and Megatron files hold more",

@@ -22,33 +22,33 @@ bool holds_examples(const std::string& path) {
 
 // Whether the inputs are examples. Error unless all are of one kind.
 bool check_request(const TokenizeRequest& request) {
-  if (request.inputs.empty()) throw Error("input", "no text is given", "name one or more files");
+  if (request.inputs.empty()) throw Error("INPUT", "no text is given", "name one or more files");
   if (!std::string_view(request.output).ends_with(".bin") || request.output.size() < 5) {
     throw Error(request.output, "does not end in .bin", "token files are called NAME.bin");
   }
   const auto count = std::count_if(request.inputs.begin(), request.inputs.end(), holds_examples);
   const bool examples = count > 0;
   if (examples && count != static_cast<std::ptrdiff_t>(request.inputs.size())) {
-    throw Error("input", "texts and .jsonl files cannot be mixed",
+    throw Error("INPUT", "texts and .jsonl files cannot be mixed",
                 "tokenize them into two data sets");
   }
   if (examples && request.format && *request.format != TokenFormat::megatron) {
-    throw Error("format",
+    throw Error("--format",
                 fmt::format("{} files do not keep examples apart", to_string(*request.format)),
                 "prompts and answers are written as a Megatron data set with a mask");
   }
   if (examples && request.separator) {
-    throw Error("separator", "each line of a .jsonl file is a document already", "leave it out");
+    throw Error("--separator", "each line of a .jsonl file is a document already", "leave it out");
   }
   if (request.separator && request.separator->empty()) {
-    throw Error("separator", "is empty", "give a text that stands between documents");
+    throw Error("--separator", "is empty", "give a text that stands between documents");
   }
   if (!examples && request.most_example_tokens) {
-    throw Error("most_example_tokens", "is of prompts and answers, but the inputs are texts",
+    throw Error("--most-example-tokens", "is of prompts and answers, but the inputs are texts",
                 "leave it out: texts are cut into sequences of any length");
   }
   if (request.format == TokenFormat::memory) {
-    throw Error("format", "memory is no format of files", "llm.c, nanoGPT or Megatron");
+    throw Error("--format", "memory is no format of files", "llm.c, nanoGPT or Megatron");
   }
   return examples;
 }
@@ -56,11 +56,11 @@ bool check_request(const TokenizeRequest& request) {
 TokenId end_of_text(const TokenizeRequest& request, const Tokenizer& tokenizer) {
   if (!request.end_of_text) {
     if (const auto id = tokenizer.end_of_text()) return *id;
-    throw Error("end_of_text", "the tokenizer does not say which token ends a document",
+    throw Error("--end-of-text", "the tokenizer does not say which token ends a document",
                 "name it: --end-of-text '<|endoftext|>'");
   }
   if (const auto id = tokenizer.id_of(*request.end_of_text)) return *id;
-  throw Error("end_of_text",
+  throw Error("--end-of-text",
               fmt::format("'{:.40}' is no token of the tokenizer", *request.end_of_text),
               "name a token by its text, as tokenizer.json writes it");
 }
@@ -96,7 +96,8 @@ class Run {
       }
     }
     if (writer_.tokens() == 0) {
-      throw Error("input", "holds no text", "nothing would be written: give a text");
+      throw Error(request_.inputs.size() == 1 ? request_.inputs.front() : "INPUT", "holds no text",
+                  "nothing would be written: give a text");
     }
     TokenCard card;
     card.tokenizer = tokenizer_.name();

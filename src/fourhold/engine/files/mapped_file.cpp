@@ -12,7 +12,6 @@
 #include <fmt/format.h>
 
 #include "fourhold/base/error.h"
-#include "fourhold/base/text_file.h"
 
 namespace fourhold::engine {
 namespace {
@@ -23,15 +22,27 @@ namespace {
               missing ? "check the path" : "check its permissions and the file system");
 }
 
+[[noreturn]] void refuse(const std::string& path, mode_t mode) {
+  if (S_ISDIR(mode)) throw Error(path, "is a folder", "name a file in it");
+  throw Error(path,
+              S_ISFIFO(mode) ? "is a pipe: its bytes can be read once, and in order alone"
+                             : "is a device, no regular file",
+              "write the bytes to a file and name that");
+}
+
 }  // namespace
 
 MappedFile::MappedFile(std::string path) : path_(std::move(path)) {
-  refuse_what_is_no_file(path_);
-  const int file = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
+  // A pipe without a writer must not be waited for.
+  const int file = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (file < 0) fail(path_, "cannot be opened", errno);
   struct stat status {};
   void* address = nullptr;
   bool mapped = ::fstat(file, &status) == 0;
+  if (mapped && !S_ISREG(status.st_mode)) {
+    ::close(file);
+    refuse(path_, status.st_mode);
+  }
   if (mapped && status.st_size > 0) {
     address =
         ::mmap(nullptr, static_cast<std::size_t>(status.st_size), PROT_READ, MAP_PRIVATE, file, 0);

@@ -84,14 +84,14 @@ Isa isa_of_plan(std::string_view name, Isa best) {
   if (found == names.end()) {
     const std::vector<std::string_view> known(names.begin(), names.end());
     const std::string near = did_you_mean(name, known);
-    throw Error("isa", "there is no instruction set '" + std::string(name) + "'",
+    throw Error("--isa", "there is no instruction set '" + std::string(name) + "'",
                 near.empty() ? "use auto, portable, avx2, avx512, avx512_bf16 or amx" : near);
   }
   if (found == names.begin()) return best;
   const auto isa = static_cast<Isa>(found - names.begin() - 1);
   if (isa > best) {
     const std::string has(to_string(best));
-    throw Error("isa", "this machine has no " + std::string(name) + "; its best is " + has,
+    throw Error("--isa", "this machine has no " + std::string(name) + "; its best is " + has,
                 "use --isa " + has + " or --isa auto");
   }
   return isa;

@@ -2,7 +2,10 @@
 
 #include <cassert>
 #include <cmath>
+#include <limits>
 #include <string>
+
+#include <fmt/format.h>
 
 #include "fourhold/base/error.h"
 
@@ -15,13 +18,23 @@ std::string name_of(plan::Optimizer optimizer) {
 
 void check_beta(const char* where, double beta) {
   if (beta >= 0 && beta < 1) return;
-  throw Error(where, "must be at least 0 and below 1, not " + std::to_string(beta),
+  throw Error(where, fmt::format("must be at least 0 and below 1, not {:g}", beta),
               "0.9 and 0.95 are usual");
+}
+
+// Divides where a weight has never had a gradient: both moments are 0 there.
+void check_epsilon(double epsilon) {
+  constexpr double kLeast = std::numeric_limits<float>::min();  // with all its bits in fp32
+  if (epsilon >= kLeast && std::isfinite(epsilon)) return;
+  throw Error("--epsilon",
+              fmt::format("must be at least {:.4g} and finite, not {:g}: 0 / 0 is no update",
+                          kLeast, epsilon),
+              "1e-8 is usual");
 }
 
 void check_not_negative(const char* where, double value, const char* hint) {
   if (value >= 0 && std::isfinite(value)) return;
-  throw Error(where, "must be at least 0 and finite, not " + std::to_string(value), hint);
+  throw Error(where, fmt::format("must be at least 0 and finite, not {:g}", value), hint);
 }
 
 }  // namespace
@@ -30,20 +43,17 @@ void check_supported(const Hyperparameters& hyperparameters, plan::Precision pre
   const plan::Optimizer optimizer = hyperparameters.optimizer;
   if (optimizer != plan::Optimizer::adamw && optimizer != plan::Optimizer::lion &&
       optimizer != plan::Optimizer::sgd_momentum) {
-    throw Error("optimizer", "the engine does not run " + name_of(optimizer),
+    throw Error("--optimizer", "the engine does not run " + name_of(optimizer),
                 "choose adamw, lion or sgd");
   }
   if (precision == plan::Precision::fp16) {
-    throw Error("precision", "the engine does not run fp16: it has no loss scaling",
+    throw Error("--precision", "the engine does not run fp16: it has no loss scaling",
                 "choose bf16, which costs the same bytes and needs none");
   }
-  check_beta(optimizer == plan::Optimizer::sgd_momentum ? "momentum" : "beta1",
-             hyperparameters.beta1);
-  if (optimizer != plan::Optimizer::sgd_momentum) check_beta("beta2", hyperparameters.beta2);
-  if (optimizer == plan::Optimizer::adamw) {
-    check_not_negative("epsilon", hyperparameters.epsilon, "1e-8 is usual");
-  }
-  check_not_negative("weight_decay", hyperparameters.weight_decay, "0.1 is usual, 0 is none");
+  check_beta("--beta1", hyperparameters.beta1);
+  if (optimizer != plan::Optimizer::sgd_momentum) check_beta("--beta2", hyperparameters.beta2);
+  if (optimizer == plan::Optimizer::adamw) check_epsilon(hyperparameters.epsilon);
+  check_not_negative("--weight-decay", hyperparameters.weight_decay, "0.1 is usual, 0 is none");
 }
 
 StepFactors step_factors(const Hyperparameters& hyperparameters, WeightDecay decay,

@@ -18,8 +18,8 @@ struct Hyperparameters {
 };
 
 // Throws Error for what the engine cannot run: optimizers other than adamw, lion and sgd; fp16
-// (which would need loss scaling); a beta outside [0, 1), a negative or non-finite epsilon or
-// decay.
+// (which would need loss scaling); a beta outside [0, 1), an epsilon that is 0 in fp32, negative or
+// not finite, a negative or non-finite decay. Fields are named by their flags.
 void check_supported(const Hyperparameters& hyperparameters, plan::Precision precision);
 
 // The factors of one step, computed in double and rounded to fp32 once, so that every shard uses

@@ -3,32 +3,49 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <limits>
 #include <numbers>
 #include <string>
+
+#include <fmt/format.h>
 
 #include "fourhold/base/error.h"
 
 namespace fourhold::engine {
+namespace {
+
+// Updates are made in fp32, which rounds what is smaller than this to few bits or to 0
+// (IEEE 754: the least normal number of binary32, 2^-126).
+constexpr double kLeastRate = std::numeric_limits<float>::min();
+
+}  // namespace
 
 void check(const Schedule& schedule) {
   if (schedule.steps < 1) {
-    throw Error("steps", "a run has at least 1 step, not " + std::to_string(schedule.steps));
+    throw Error("--steps", "a run has at least 1 step, not " + std::to_string(schedule.steps));
   }
   if (!(schedule.peak > 0) || !std::isfinite(schedule.peak)) {
-    throw Error("lr", "must be positive and finite, not " + std::to_string(schedule.peak),
+    throw Error("--lr", fmt::format("must be positive and finite, not {:g}", schedule.peak),
+                "3e-4 is a usual start");
+  }
+  if (schedule.peak < kLeastRate) {
+    throw Error("--lr",
+                fmt::format("{:g} is below {:.4g}, the least that fp32 holds in full: updates "
+                            "would be rounded to 0",
+                            schedule.peak, kLeastRate),
                 "3e-4 is a usual start");
   }
   if (!(schedule.minimum >= 0 && schedule.minimum <= schedule.peak)) {
-    throw Error("min_lr",
-                "must be between 0 and the learning rate, not " + std::to_string(schedule.minimum),
-                "a tenth of the learning rate is usual");
+    throw Error(
+        "--min-lr",
+        fmt::format("must be between 0 and --lr ({:g}), not {:g}", schedule.peak, schedule.minimum),
+        "a tenth of --lr is usual");
   }
   if (schedule.warm_up_steps < 0 || schedule.warm_up_steps > schedule.steps) {
-    throw Error("warmup",
-                std::to_string(schedule.warm_up_steps) + " steps of warm-up in a run of " +
-                    std::to_string(schedule.steps),
-                "at most the steps of the run; the default is " +
-                    std::to_string(default_warm_up(schedule.steps)));
+    throw Error(
+        "--warm-up",
+        fmt::format("{} steps of warm-up in a run of {}", schedule.warm_up_steps, schedule.steps),
+        fmt::format("at most --steps; {} if not given", default_warm_up(schedule.steps)));
   }
 }
 

@@ -23,8 +23,9 @@ struct Schedule {
   return steps / 10 < 100 ? steps / 10 : 100;
 }
 
-// Throws Error when the peak is not positive and finite, the minimum is outside [0, peak], a run
-// has no step, or the warm-up is longer than the run.
+// Throws Error, by the names of the flags, when the peak is not positive and finite or too small
+// for fp32, the minimum is outside [0, peak], a run has no step, or the warm-up is longer than the
+// run.
 void check(const Schedule& schedule);
 
 // The rate of step s = 1 ... steps, with W the warm-up and x = (s - W) / (steps - W):

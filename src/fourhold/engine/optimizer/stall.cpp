@@ -5,6 +5,8 @@
 #include <cstring>
 #include <string>
 
+#include <fmt/format.h>
+
 #include "fourhold/base/error.h"
 #include "fourhold/engine/optimizer/float_format.h"
 
@@ -14,7 +16,7 @@ namespace {
 FloatFormat checked_format(DType dtype) {
   const auto format = format_of(dtype);
   if (!format || dtype == DType::fp64) {
-    throw Error("dtype", "weights are not updated in " + std::string(to_string(dtype)),
+    throw Error("--dtype", "weights are not updated in " + std::string(to_string(dtype)),
                 "choose bf16, fp16 or fp32");
   }
   return *format;
@@ -66,12 +68,13 @@ StallCount stall_of_weight(const StallQuestion& question, double weight) {
 StallAnalysis::StallAnalysis(const StallQuestion& question) : question_(question) {
   const FloatFormat format = checked_format(question.dtype);
   if (!(question.learning_rate > 0) || !std::isfinite(question.learning_rate)) {
-    throw Error("lr", "must be positive and finite, not " + std::to_string(question.learning_rate),
+    throw Error("--lr",
+                fmt::format("must be positive and finite, not {:g}", question.learning_rate),
                 "3e-4 is usual");
   }
   if (!(question.weight_decay >= 0) || !std::isfinite(question.weight_decay)) {
-    throw Error("weight_decay",
-                "must be at least 0 and finite, not " + std::to_string(question.weight_decay),
+    throw Error("--weight-decay",
+                fmt::format("must be at least 0 and finite, not {:g}", question.weight_decay),
                 "0.1 is usual, 0 is none");
   }
   if (format.bits() > 16) return;

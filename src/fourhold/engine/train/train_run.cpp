@@ -10,8 +10,7 @@
 #include "fourhold/base/quantity.h"
 #include "fourhold/base/version.h"
 #include "fourhold/engine/arena/ledger_arena.h"
-#include "fourhold/engine/checkpoint/checkpoint_names.h"
-#include "fourhold/engine/checkpoint/saved_checkpoint.h"
+#include "fourhold/engine/checkpoint/resumption.h"
 #include "fourhold/engine/data/builtin_text.h"
 #include "fourhold/engine/train/process_memory.h"
 #include "fourhold/engine/train/run_weights.h"
@@ -62,6 +61,12 @@ json::Object settings_of(const TrainSetup& setup) {
           {"seq", setup.plan.seq}};
 }
 
+// "--min-lr" for "min_lr".
+std::string flag_of(std::string name) {
+  std::replace(name.begin(), name.end(), '_', '-');
+  return "--" + name;
+}
+
 class Run {
  public:
   Run(const TrainSetup& setup, const TrainObserver& observer)
@@ -77,6 +82,7 @@ class Run {
 
   TrainResult run() {
     observer_.note("data: " + data_text());
+    require_evaluation();
     start();
     std::int64_t step = first_step_;
     for (; step <= setup_.steps; ++step) {
@@ -102,23 +108,26 @@ class Run {
 
   // --- beginning ---
 
+  // Evaluation takes whole micro-batches.
+  void require_evaluation() const {
+    const std::int64_t held_out = dataset_.split().held_out;
+    if (held_out == 0 || held_out >= setup_.plan.micro_batch) return;
+    const std::string few = counted(held_out, "held-out sequence") +
+                            ", less than a micro-batch of " +
+                            std::to_string(setup_.plan.micro_batch) + ": nothing is evaluated";
+    if (setup_.evaluate_every) {
+      throw Error("--evaluate-every", few, "a larger --held-out, a smaller --batch, or more data");
+    }
+    observer_.note("note: " + few);
+  }
+
   void start() {
     const CheckpointChoice& choice = setup_.checkpoints;
-    std::optional<std::string> from;
-    if (choice.resume == "auto") {
-      const Latest latest = latest_checkpoint(choice.folder);
-      for (const std::string& skipped : latest.skipped) observer_.note(skipped);
-      from = latest.path;
-      if (!from) observer_.note("no complete checkpoint in " + choice.folder + ": a new run");
-    } else if (!choice.resume.empty()) {
-      from = choice.resume;
-    }
-    if (choice.resume.empty() && !choice.folder.empty() && !steps_in(choice.folder).empty()) {
-      throw Error("--out", choice.folder + " holds checkpoints of another run",
-                  "go on with it by --resume auto, or name another folder");
-    }
-    if (from) {
-      resume(*from);
+    const Resumption from = find_resumption(choice.folder, choice.resume);
+    if (from.checkpoint || !choice.folder.empty()) fingerprint_ = source_.fingerprint();
+    for (const std::string& note : from.notes) observer_.note(note);
+    if (from.checkpoint) {
+      resume(*from.checkpoint);
     } else if (choice.weights) {
       const WeightFiles files(*choice.weights);
       const PublishedWeights weights(files.tensors(), setup_.model, *choice.weights);
@@ -135,12 +144,17 @@ class Run {
     }
   }
 
-  void resume(const std::string& path) {
-    const SavedCheckpoint saved = open_checkpoint(path, Verify::contents);
-    check_resumable(
-        saved.run, saved.model,
-        {.model = setup_.model, .precision = precision_name(), .optimizer = optimizer_name()},
-        path);
+  void resume(const SavedCheckpoint& saved) {
+    const std::string& path = saved.path;
+    check_resumable(saved.run, saved.model,
+                    {.model = setup_.model,
+                     .precision = precision_name(),
+                     .optimizer = optimizer_name(),
+                     .data = fingerprint_},
+                    path);
+    if (saved.run.data.empty()) {
+      observer_.note("note: the checkpoint does not say which data it was trained on");
+    }
     position_ = data::position_from_json(saved.run.data_position, dataset_.order(), path);
     const WeightFiles files(path);
     const PublishedWeights weights(files.tensors(), setup_.model, path);
@@ -153,8 +167,9 @@ class Run {
       const json::Value* before =
           saved.run.schedule.is_object() ? saved.run.schedule.find(name) : nullptr;
       if (before == nullptr || *before == value) continue;
-      observer_.note("note: " + name + " was " + json::write(*before, json::Layout::one_line) +
-                     ", is " + json::write(value, json::Layout::one_line));
+      observer_.note("note: " + flag_of(name) + " was " +
+                     json::write(*before, json::Layout::one_line) + ", is " +
+                     json::write(value, json::Layout::one_line));
     }
     observer_.note("resumed from " + path + " after step " + std::to_string(saved.run.step));
     if (first_step_ > setup_.steps) {
@@ -219,6 +234,7 @@ class Run {
     state.tokens_seen = tokens_seen_;
     state.precision = precision_name();
     state.optimizer = optimizer_name();
+    state.data = fingerprint_;
     state.data_position = data::to_json(position_, dataset_.order());
     state.schedule = settings_of(setup_);
     state.plan = plan::to_json(setup_.plan);
@@ -267,6 +283,7 @@ class Run {
   LedgerArena arena_;
   Executor executor_;
   TrainingStep step_;
+  std::string fingerprint_;  // of the data, where checkpoints are read or written
   data::DataPosition position_;
   std::int64_t first_step_ = 1;
   std::int64_t saved_step_ = -1;

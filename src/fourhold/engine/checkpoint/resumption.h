@@ -1,0 +1,25 @@
+// Which checkpoint a run goes on from, and whether it may save into the folder it was given.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fourhold/engine/checkpoint/saved_checkpoint.h"
+
+namespace fourhold::engine {
+
+struct Resumption {
+  std::optional<SavedCheckpoint> checkpoint;  // every byte checked; none: the run is a new one
+  std::vector<std::string> notes;             // what was stepped over, and why
+};
+
+// `resume` is "auto" (the newest whole checkpoint in `folder`), a checkpoint's folder, or empty.
+// `folder` is where the run saves; empty for nowhere.
+//
+// Error where a named checkpoint is not whole; where "auto" finds finished ones that are all
+// damaged; where `folder` holds checkpoints of another run, or later ones than the one that is
+// resumed, which would stand in the way of what this run saves.
+[[nodiscard]] Resumption find_resumption(const std::string& folder, const std::string& resume);
+
+}  // namespace fourhold::engine

@@ -1,0 +1,173 @@
+// The engine's program as a shell sees it: full disks, readers that leave, and signals.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <thread>
+
+namespace fourhold {
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::string kProgram = FOURHOLD_PROGRAM;
+const std::string kModel = std::string(FOURHOLD_SOURCE_DIR) + "/data/examples/small-gpt2.json";
+const std::string kTrain =
+    kProgram + " train " + kModel + " --lr 1e-3 --batch 1 --seq 16 --threads 1 --steps ";
+
+class Program : public ::testing::Test {
+ protected:
+  Program() {
+    folder_ = (fs::temp_directory_path() / "fourhold-program-XXXXXX").string();
+    if (mkdtemp(folder_.data()) == nullptr) ADD_FAILURE() << folder_;
+  }
+  ~Program() override { fs::remove_all(folder_); }
+
+  [[nodiscard]] std::string path(const std::string& name) const { return folder_ + "/" + name; }
+  [[nodiscard]] std::string text(const std::string& name) const {
+    std::ifstream file(path(name), std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+  // The exit code of a shell's command; what it says on standard error goes to the file "err".
+  [[nodiscard]] int shell(const std::string& command) const {
+    const int status = std::system(("( " + command + " ) 2> " + path("err")).c_str());
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  }
+
+ private:
+  std::string folder_;
+};
+
+TEST_F(Program, AnOutputThatCannotBeWrittenIsSaidAndIsNoFaultOfOurs) {
+  for (const std::string& command :
+       {kTrain + "1", kTrain + "1 --json", kProgram + " train --help", kProgram + " params gpt2"}) {
+    EXPECT_EQ(shell(command + " > /dev/full"), 2) << command;
+    EXPECT_NE(text("err").find("standard output: cannot be written: No space left on device"),
+              std::string::npos)
+        << text("err");
+  }
+}
+
+TEST_F(Program, AReaderThatLeavesEndsItWithoutAWord) {
+  // `head` has its exit code; what the program says stays empty of faults.
+  EXPECT_EQ(shell(kTrain + "1 --json | head -n 1 > " + path("out")), 0);
+  EXPECT_EQ(text("out"), "{\n");
+  EXPECT_EQ(text("err").find("fourhold:"), std::string::npos) << text("err");
+  // Standard error that nobody reads does not end a run.
+  EXPECT_EQ(shell("( " + kTrain + "3 --out " + path("run") + " 2>&1 >/dev/null ) | head -n 1"), 0);
+  EXPECT_TRUE(fs::exists(path("run/step-00000003/complete.json")));
+}
+
+TEST_F(Program, APipeADeviceAFolderAndAnEmptyFileAreNoDataAndAreNotWaitedFor) {
+  ASSERT_EQ(shell("mkfifo " + path("pipe.bin") + " && : > " + path("empty.bin")), 0);
+  struct Input {
+    std::string name;
+    std::string said;
+  };
+  for (const Input& input : {Input{path("pipe.bin"), "is a pipe"},
+                             Input{"/dev/null", "is a device"}, Input{path(""), "is a folder"}}) {
+    for (const std::string& command :
+         {kTrain + "1 --data " + input.name,
+          kProgram + " tokenize " + input.name + " -o " + path("o.bin"),
+          kProgram + " stall --lr 1 " + input.name}) {
+      EXPECT_EQ(shell("timeout 20 " + command), 2) << command;
+      if (command.find(" stall") == std::string::npos) {
+        EXPECT_NE(text("err").find(input.said), std::string::npos) << text("err");
+      }
+    }
+  }
+  EXPECT_EQ(shell(kTrain + "1 --data " + path("empty.bin")), 2);
+  EXPECT_NE(text("err").find("empty.bin: byte 0: is empty"), std::string::npos) << text("err");
+  EXPECT_EQ(shell(kProgram + " tokenize " + path("empty.bin") + " -o " + path("o.bin")), 2);
+  EXPECT_NE(text("err").find("empty.bin: holds no text"), std::string::npos) << text("err");
+  EXPECT_EQ(shell("echo text | " + kProgram + " tokenize /dev/stdin -o " + path("o.bin")), 2);
+  EXPECT_NE(text("err").find("/dev/stdin: is a pipe"), std::string::npos) << text("err");
+}
+
+// --- signals ------------------------------------------------------------------------------------
+
+// A long run in a process of its own, whose log shows when it is under way.
+class Stopped : public Program {
+ protected:
+  void start() {
+    child_ = fork();
+    ASSERT_GE(child_, 0);
+    if (child_ > 0) return;
+    const std::string command = "exec " + kTrain + "1000000 --save-every 20 --keep 2 --out " +
+                                path("run") + " > /dev/null 2> " + path("err");
+    execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
+    _exit(127);
+  }
+  void wait_for_a_checkpoint() const {
+    for (int i = 0; i < 6000 && !fs::exists(path("run/step-00000020/complete.json")); ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+  }
+  void send(int signal) const { ASSERT_EQ(kill(child_, signal), 0); }
+  [[nodiscard]] int ended() const {
+    int status = 0;
+    EXPECT_EQ(waitpid(child_, &status, 0), child_);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  }
+  // The exit code of one step more from the newest finished checkpoint.
+  [[nodiscard]] int resumed() const {
+    std::string newest;
+    for (const auto& entry : fs::directory_iterator(path("run"))) {
+      const std::string name = entry.path().filename().string();
+      if (name.starts_with("step-") && fs::exists(entry.path() / "complete.json")) {
+        newest = std::max(newest, name);
+      }
+    }
+    const std::string steps = std::to_string(std::stoll(newest.substr(5)) + 1);
+    return shell(kTrain + steps + " --out " + path("run") + " --resume auto > /dev/null");
+  }
+
+ private:
+  pid_t child_ = -1;
+};
+
+TEST_F(Stopped, TheFirstSignalEndsTheStepSavesAndAnswersNo) {
+  start();
+  wait_for_a_checkpoint();
+  send(SIGTERM);
+  EXPECT_EQ(ended(), 1);
+  EXPECT_NE(text("err").find("stopping after this step"), std::string::npos);
+  EXPECT_NE(text("err").find("go on with --resume auto"), std::string::npos);
+  EXPECT_EQ(resumed(), 0) << text("err");
+}
+
+TEST_F(Stopped, TheSecondSignalLosesNothing) {
+  start();
+  wait_for_a_checkpoint();
+  // While it is stopped two of a kind would become one.
+  send(SIGSTOP);
+  send(SIGINT);
+  send(SIGTERM);
+  send(SIGCONT);
+  EXPECT_EQ(ended(), 1);
+  EXPECT_NE(text("err").find("go on with --resume auto"), std::string::npos) << text("err");
+  EXPECT_EQ(resumed(), 0) << text("err");
+}
+
+TEST_F(Stopped, TheThirdSignalEndsAtOnceAndLeavesTheCheckpointBeforeWhole) {
+  start();
+  wait_for_a_checkpoint();
+  send(SIGSTOP);
+  send(SIGINT);
+  send(SIGTERM);
+  send(SIGHUP);
+  send(SIGCONT);
+  EXPECT_GT(ended(), 128);
+  EXPECT_EQ(resumed(), 0) << text("err");
+}
+
+}  // namespace
+}  // namespace fourhold
