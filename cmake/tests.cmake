@@ -1,4 +1,5 @@
-# What the tests share. Labels: unit, cases, layers, install, fuzz, and slow for whole sub-builds.
+# What the tests share. Labels: unit, torch, cases, layers, install, fuzz, and slow for whole
+# sub-builds.
 find_package(GTest REQUIRED)
 find_package(rapidcheck REQUIRED)
 include(GoogleTest)
