@@ -4,37 +4,13 @@
 
 #include <fmt/format.h>
 
+#include "apps/engine/ledger_report.h"
 #include "fourhold/base/quantity.h"
-#include "fourhold/report/table.h"
 
 namespace fourhold::engine_app {
 namespace {
 
 using engine::TrainResult;
-using report::Align;
-
-json::Value by_category(const ledger::Ledger& ledger) {
-  const ledger::CategoryBytes bytes = ledger.at_peak_by_category();
-  json::Object object;
-  for (int i = 0; i < ledger::kCategoryCount; ++i) {
-    object.emplace_back(std::string(ledger::to_string(static_cast<ledger::Category>(i))),
-                        json::Value(bytes[static_cast<std::size_t>(i)].count()));
-  }
-  return object;
-}
-
-json::Value ledger_json(const ledger::Ledger& ledger) {
-  return json::Object{{"by_category", by_category(ledger)},
-                      {"live_peak_bytes", ledger.live_peak_bytes.count()},
-                      {"reserved_bytes", ledger.reserved_bytes.count()}};
-}
-
-json::Value ledgers_json(const TrainResult& result) {
-  return json::Object{{"predicted", ledger_json(result.predicted)},
-                      {"measured", ledger_json(result.measured)},
-                      {"entries", result.comparison.entries_a},
-                      {"entries_differing", result.comparison.entries_differing}};
-}
 
 // The middle of the steps, the first left out where there are others: it warms caches.
 double median_seconds(const TrainResult& result) {
@@ -68,16 +44,7 @@ json::Value optional_json(const std::optional<double>& value) {
 std::string verdict_text(const TrainResult& result) {
   if (result.last_step < result.first_step)
     return "Bytes    no step was done: nothing was measured";
-  const ledger::Comparison& comparison = result.comparison;
-  if (comparison.is_equal()) {
-    return fmt::format("Bytes    predicted = measured: {} entries, live peak {}, arena {}",
-                       format_count(comparison.entries_a),
-                       format_bytes(result.measured.live_peak_bytes),
-                       format_bytes(result.measured.reserved_bytes));
-  }
-  return fmt::format("Bytes    predicted and measured differ in {} of {} entries",
-                     format_count(comparison.entries_differing),
-                     format_count(comparison.entries_a));
+  return bytes_text(result.measured, result.comparison);
 }
 
 std::string speed_text(const TrainResult& result, const RunFrame& frame) {
@@ -109,7 +76,7 @@ json::Value to_json(const TrainResult& result, const RunFrame& frame) {
   return json::Object{
       {"schema", "fourhold.train/1"},
       {"steps", json::Object{{"first", result.first_step}, {"last", result.last_step}}},
-      {"ledger", ledgers_json(result)},
+      {"ledger", ledgers_json(result.predicted, result.measured, result.comparison)},
       {"process", json::Object{{"peak_rss_bytes", result.peak_resident_bytes.count()},
                                {"arena_bytes", result.arena_bytes.count()},
                                {"outside_arena_bytes", result.outside_arena_bytes.count()}}},
@@ -120,8 +87,10 @@ json::Value to_json(const TrainResult& result, const RunFrame& frame) {
                              {"mfu", mfu_json(frame, median_seconds(result))}}},
       {"stall", json::Object{{"lost_share", result.stall.share()}}},
       {"traffic", json::Object{{"predicted_bytes", 0}, {"measured_bytes", 0}}},
-      {"ranks",
-       json::Array{json::Object{{"rank", 0}, {"stage", 0}, {"ledger", ledgers_json(result)}}}},
+      {"ranks", json::Array{json::Object{{"rank", 0},
+                                         {"stage", 0},
+                                         {"ledger", ledgers_json(result.predicted, result.measured,
+                                                                 result.comparison)}}}},
       {"checkpoint", result.checkpoint ? json::Value(*result.checkpoint) : json::Value()},
       {"save_seconds", result.checkpoint ? json::Value(result.save_seconds) : json::Value()}};
 }
@@ -153,36 +122,7 @@ std::string to_text(const TrainResult& result, const RunFrame& frame,
         "                          {0}/ledger-measured.json\n",
         frame.out);
   }
-  report::Table table({{"at the peak"},
-                       {"predicted", Align::right},
-                       {"measured", Align::right},
-                       {"differs by", Align::right}});
-  const ledger::CategoryBytes predicted = result.predicted.at_peak_by_category();
-  const ledger::CategoryBytes measured = result.measured.at_peak_by_category();
-  for (int i = 0; i < ledger::kCategoryCount; ++i) {
-    const auto at = static_cast<std::size_t>(i);
-    if (predicted[at] == Bytes(0) && measured[at] == Bytes(0)) continue;
-    table.add({std::string(ledger::to_string(static_cast<ledger::Category>(i))),
-               format_bytes(predicted[at]), format_bytes(measured[at]),
-               format_count((measured[at] - predicted[at]).count()) + " B"});
-  }
-  table.add(
-      {"live peak", format_bytes(result.predicted.live_peak_bytes),
-       format_bytes(result.measured.live_peak_bytes),
-       format_count((result.measured.live_peak_bytes - result.predicted.live_peak_bytes).count()) +
-           " B"});
-  table.add(
-      {"arena", format_bytes(result.predicted.reserved_bytes),
-       format_bytes(result.measured.reserved_bytes),
-       format_count((result.measured.reserved_bytes - result.predicted.reserved_bytes).count()) +
-           " B"});
-  text += "\n" + table.text(screen);
-  int shown = 0;
-  for (const ledger::CompareRow& row : result.comparison.rows) {
-    if (!row.differs() || ++shown > 10) continue;
-    text += fmt::format("differs: {} ({} predicted, {} measured)\n", row.key,
-                        format_bytes(row.bytes.a), format_bytes(row.bytes.b));
-  }
+  text += "\n" + ledgers_text(result.predicted, result.measured, result.comparison, screen);
   return text;
 }
 

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "apps/engine/machine.h"
+#include "apps/engine/model_checks.h"
 #include "apps/engine/option_effects.h"
 #include "fourhold/api/plan_choice.h"
 #include "fourhold/api/plan_file_use.h"
@@ -13,9 +14,7 @@
 #include "fourhold/base/json.h"
 #include "fourhold/base/quantity.h"
 #include "fourhold/engine/checkpoint/marker.h"
-#include "fourhold/engine/kernels/attention.h"
 #include "fourhold/engine/kernels/isa.h"
-#include "fourhold/engine/kernels/rotary.h"
 #include "fourhold/engine/train/process_memory.h"
 #include "fourhold/model/load_model.h"
 #include "fourhold/predict/verdict.h"
@@ -54,26 +53,6 @@ void require_one_device(const plan::Plan& plan) {
   if (plan.devices() == 1) return;
   throw Error("plan", fmt::format("is for {} devices, this program trains on one", plan.devices()),
               "leave out --dp, --tp, --pp, --cp and --count");
-}
-
-void require_kernels(const model::ModelConfig& model, const model::Numerics& numerics) {
-  if (!numerics.unsupported.empty()) {
-    throw Error(model.name,
-                "asks for " + numerics.unsupported + ", which the engine does not compute",
-                "the engine trains models of the GPT-2, Llama and Qwen families; `predict` and "
-                "`plan` know this one");
-  }
-  for (const model::LayerKind& kind : model.kinds) {
-    engine::require_attention_kernel(model, kind.attention, 0);
-    const bool turned = model.position == model::PositionKind::rotary;
-    if (turned && kind.attention.head_dim > engine::kMostTurnedColumns) {
-      throw Error(model.name,
-                  fmt::format("has heads of {} columns with rotary positions, the engine turns at "
-                              "most {}",
-                              kind.attention.head_dim, engine::kMostTurnedColumns),
-                  "use more, narrower heads");
-    }
-  }
 }
 
 // Whether the engine can run a plan that answers a failure.

@@ -161,6 +161,7 @@ void Rank::perform(const StepInstance& at) {
     case Work::fill_weight:
     case Work::zero_state:
     case Work::write_state:
+    case Work::choose_token:
       throw ProgramFault("belongs to another program");
   }
 }

@@ -52,6 +52,7 @@ constexpr std::array kFloors{
     Floor{"engine/data", 5, Side::engine},
     Floor{"engine/optimizer", 5, Side::engine},
     Floor{"engine/measure", 6, Side::engine},
+    Floor{"engine/sample", 6, Side::engine},
     Floor{"engine/train", 6, Side::engine},
     Floor{"engine/checkpoint", 5, Side::engine},
 };

@@ -35,8 +35,9 @@ std::vector<ByteRow> byte_rows(const PredictResult& a, const PredictResult& b) {
   const ledger::CategoryBytes of_b = second.worst().ledger.at_peak_by_category();
   std::vector<ByteRow> rows;
   for (std::size_t i = 0; i < of_a.size(); ++i) {
-    rows.push_back({std::string(to_string(static_cast<ledger::Category>(i))), of_a[i].count(),
-                    of_b[i].count()});
+    const auto category = static_cast<ledger::Category>(i);
+    if (!ledger::held_in_training(category)) continue;
+    rows.push_back({std::string(to_string(category)), of_a[i].count(), of_b[i].count()});
   }
   rows.push_back({"allocator and runtime", (first.device_bytes - first.allocated_bytes).count(),
                   (second.device_bytes - second.allocated_bytes).count()});

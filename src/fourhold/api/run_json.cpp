@@ -13,7 +13,9 @@ json::Value model_json(const std::string& name, const model::ParameterCounts& co
 json::Value by_category_json(const ledger::CategoryBytes& bytes) {
   json::Object out;
   for (std::size_t i = 0; i < bytes.size(); ++i) {
-    out.emplace_back(to_string(static_cast<ledger::Category>(i)), bytes[i].count());
+    const auto category = static_cast<ledger::Category>(i);
+    if (bytes[i] == Bytes(0) && !ledger::held_in_training(category)) continue;
+    out.emplace_back(to_string(category), bytes[i].count());
   }
   return out;
 }

@@ -19,6 +19,7 @@
 #include "fourhold/api/predict.h"
 #include "fourhold/api/profiles.h"
 #include "fourhold/api/request.h"
+#include "fourhold/api/sample.h"
 #include "fourhold/api/stall.h"
 #include "fourhold/api/tokenize.h"
 #include "fourhold/api/train.h"
@@ -134,6 +135,12 @@ constexpr std::array kTrainExamples{
             "start from weights that are there"},
     Example{"train my/config.json --steps 400 --lr 1e-3 --out run --resume auto",
             "go on where a run stopped"}};
+constexpr std::array kSampleExamples{
+    Example{"sample run --prompt 'Once upon a time'", "what the newest checkpoint of a run writes"},
+    Example{"sample run/step-00000200 --temperature 0 --tokens 100",
+            "the likeliest text of one checkpoint"},
+    Example{"sample my/qwen3-0.6b --prompt 'The capital of France is' --top-k 50 --top-p 0.95",
+            "a published model, from its folder of weights"}};
 constexpr std::array kTokenizeExamples{
     Example{"tokenize book.txt -o tokens.bin", "bytes as tokens"},
     Example{"tokenize chat.jsonl -o chat.bin --tokenizer tokenizer.json",
@@ -220,6 +227,14 @@ constexpr std::array kVerbs{
         "share of updates that were too small to count, and states predicted beside measured "
         "bytes, entry by entry. Exit code 1 means: the bytes differ, or the run had to stop.",
         kTrainExamples),
+    engine_verb<SampleRequest>(
+        "sample", "MODEL", "text from a trained model, to see what it learned",
+        "Goes on from a prompt, token by token, with the weights of a checkpoint of train, the "
+        "newest of a run, or a published folder of the GPT-2, Llama and Qwen families. The text is "
+        "printed as it comes, and ends with the model's end of text. It holds the weights, a cache "
+        "of keys and values and one pass's activations: predicted and measured, to the byte. Exit "
+        "code 1 means: the bytes differ, or a signal came.",
+        kSampleExamples),
     engine_verb<TokenizeRequest>(
         "tokenize", "INPUT", "turn texts into a token file to train on",
         "Reads text, or prompts and answers (.jsonl with prompt and answer), and writes the ids "

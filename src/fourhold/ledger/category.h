@@ -20,8 +20,9 @@ enum class Category : std::uint8_t {
   communication,
   input,  // token ids and targets
   other,
+  kv_cache,  // keys and values of the tokens read so far: of a program that generates text
 };
-inline constexpr int kCategoryCount = 12;
+inline constexpr int kCategoryCount = 13;
 
 [[nodiscard]] constexpr std::string_view to_string(Category category) {
   constexpr std::array<std::string_view, kCategoryCount> texts{"weight",
@@ -35,8 +36,15 @@ inline constexpr int kCategoryCount = 12;
                                                                "scratch",
                                                                "communication",
                                                                "input",
-                                                               "other"};
+                                                               "other",
+                                                               "kv_cache"};
   return texts[static_cast<std::size_t>(category)];
+}
+
+// Whether a training run may hold any. Lists of all categories leave out what is zero and is not:
+// answers about training do not speak of caches.
+[[nodiscard]] constexpr bool held_in_training(Category category) {
+  return category != Category::kv_cache;
 }
 
 }  // namespace fourhold::ledger

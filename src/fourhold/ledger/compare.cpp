@@ -236,9 +236,11 @@ json::Value to_json(const Comparison& comparison) {
   json::Object by_category;
   for (int i = 0; i < kCategoryCount; ++i) {
     const CategoryComparison& sums = comparison.by_category[static_cast<std::size_t>(i)];
-    by_category.emplace_back(
-        to_string(static_cast<Category>(i)),
-        json::Object{{"bytes", to_json(sums.bytes)}, {"at_peak", to_json(sums.at_peak)}});
+    const auto category = static_cast<Category>(i);
+    const bool none = sums.bytes.a == Bytes(0) && sums.bytes.b == Bytes(0);
+    if (none && !held_in_training(category)) continue;
+    by_category.emplace_back(to_string(category), json::Object{{"bytes", to_json(sums.bytes)},
+                                                               {"at_peak", to_json(sums.at_peak)}});
   }
   json::Array rows;
   rows.reserve(comparison.rows.size());

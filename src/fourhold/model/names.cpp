@@ -176,6 +176,8 @@ constexpr std::array kSpellings{
     Spelling{TensorName::loss, "loss"},
     Spelling{TensorName::loss_token_count, "loss_token_count"},
     Spelling{TensorName::gradient_norm, "gradient_norm"},
+    Spelling{TensorName::k_cache, "k_cache"},
+    Spelling{TensorName::v_cache, "v_cache"},
     Spelling{TensorName::kernel_scratch, "kernel_scratch"},
 };
 

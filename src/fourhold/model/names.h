@@ -193,6 +193,8 @@ enum class TensorName : std::uint8_t {
   loss,
   loss_token_count,
   gradient_norm,
+  k_cache,  // of the tokens read so far, of a program that generates text
+  v_cache,
   kernel_scratch,  // what a kernel of the engine takes beside its operands
 };
 inline constexpr int kParameterNameCount = static_cast<int>(TensorName::head_bias) + 1;

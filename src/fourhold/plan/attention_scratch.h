@@ -48,4 +48,14 @@ inline constexpr std::int64_t kAttentionLanes = 16;
   return checked_multiply(4 * threads, attention_backward_floats(seq, head_dim));
 }
 
+// Attention of a few new tokens over a cache: one query and its output in fp32, and the scores of
+// one block of keys.
+[[nodiscard]] inline std::int64_t cached_attention_floats(std::int64_t head_dim) {
+  return checked_add(checked_multiply(2, padded_head_dim(head_dim)), kAttentionBlock);
+}
+[[nodiscard]] inline std::int64_t cached_attention_scratch_bytes(std::int64_t head_dim,
+                                                                 std::int64_t threads) {
+  return checked_multiply(4 * threads, cached_attention_floats(head_dim));
+}
+
 }  // namespace fourhold::plan

@@ -103,6 +103,23 @@ void add_bytes(List& transients, std::int64_t bytes) {
 
 }  // namespace
 
+void add_sample_scratch(ShardedBlock& block, const Plan& plan) {
+  const std::vector<Isa> isas = possible_isas(plan);
+  for (model::Operation& operation : block.operations.operations) {
+    std::int64_t bytes = 0;
+    if (operation.kind == model::OpKind::attention) {
+      const model::Shape& q =
+          block.operations.tensors[static_cast<std::size_t>(operation.inputs[0])].shape;
+      bytes = cached_attention_scratch_bytes(q[q.rank() - 1].size, plan.threads);
+    } else {
+      for (const Isa isa : isas) {
+        bytes = std::max(bytes, ScratchRule(plan, isa).of(block.operations, operation).forward);
+      }
+    }
+    add_bytes(operation.forward_transients, bytes);
+  }
+}
+
 void add_kernel_scratch(ShardedBlock& block, const Plan& plan) {
   const std::vector<Isa> isas = possible_isas(plan);
   for (model::Operation& operation : block.operations.operations) {

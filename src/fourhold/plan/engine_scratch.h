@@ -12,4 +12,7 @@ namespace fourhold::plan {
 // most over all instruction sets. Operations without scratch get none.
 void add_kernel_scratch(ShardedBlock& block, const Plan& plan);
 
+// The same for the forward of a program that samples, whose attention reads a cache.
+void add_sample_scratch(ShardedBlock& block, const Plan& plan);
+
 }  // namespace fourhold::plan

@@ -8,9 +8,11 @@ namespace {
 using model::Block;
 
 // What the program runs of its schedule: the forwards alone where it only evaluates, nothing where
-// no micro-batch runs (start and save).
+// no micro-batch runs.
 std::vector<Slot> slots_of(const Program& program) {
-  if (program.kind == ProgramKind::start || program.kind == ProgramKind::save) return {};
+  const bool schedules =
+      program.kind == ProgramKind::train_step || program.kind == ProgramKind::evaluate;
+  if (!schedules) return {};
   const Plan& plan = program.plan;
   std::vector<Slot> slots =
       stage_slots(plan.schedule, plan.pp, program.stage, plan.vpp, plan.grad_accum);
@@ -40,6 +42,8 @@ class Expansion {
       case ProgramKind::save:
         // What is not trained stays where it was read from.
         return for_each_parameter(Work::write_state, Parameters::trained);
+      case ProgramKind::sample:
+        return sample_pass();
     }
   }
 
@@ -57,6 +61,17 @@ class Expansion {
     }
     emit(Work::reduce_loss, kOnce, whole);
     if (program_.kind == ProgramKind::train_step) finish();
+  }
+
+  // On one device: nothing is gathered, sent or received.
+  void sample_pass() {
+    const Slot slot{Direction::forward, 0, program_.pass};
+    const std::vector<BlockInstance>& list = instances(slot);
+    emit(Work::load_ids, slot, list.front());
+    for (const BlockInstance& at : list) {
+      for (const Step& step : block(at.block).forward) emit(Work::compute, slot, at, &step);
+    }
+    if (chunk(slot).head) emit(Work::choose_token, slot, list.back());
   }
 
   [[nodiscard]] const ProgramBlock& block(std::int16_t index) const {

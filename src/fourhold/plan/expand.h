@@ -35,6 +35,8 @@ enum class Work : std::uint8_t {
   fill_weight,  // made or read piece by piece, cast into the weight and into the master copy
   zero_state,   // its moments, and its gradient where that lasts for the whole run
   write_state,  // weight, master copy and moments that this rank owns, piece by piece
+  // Of the program that samples:
+  choose_token,  // the next token, from the logits of the last one
 };
 
 // One piece of work at one place of the run.

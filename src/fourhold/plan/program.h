@@ -35,6 +35,7 @@ enum class AccessMode : std::uint8_t {
   read,
   write,       // every element is written
   accumulate,  // added to what is there
+  append,      // rows are written behind those that are there, and all are read
 };
 
 struct Access {
@@ -90,6 +91,7 @@ enum class ProgramKind : std::uint8_t {
   evaluate,  // the forwards alone, with their loss
   start,     // weights made or read, master copies filled, optimizer state zeroed
   save,      // each rank writes the state it owns
+  sample,    // one pass over new tokens of a text (lower_sample.h)
 };
 
 // What weights and gradients do around a block, decided once for the plan.
@@ -107,6 +109,7 @@ struct Program {
   StateMotion motion;
   std::int64_t stage = 0;
   std::vector<Chunk> chunks;
+  std::int32_t pass = 0;  // sample: which one; it stands where others have the micro-batch
 };
 
 // Lowers one block: forward steps, and backward steps derived from them in reverse.

@@ -39,6 +39,16 @@ std::int32_t ExpandedEntries::add_tensor(const StepInstance& where, std::int16_t
   return index;
 }
 
+void ExpandedEntries::rename(std::int32_t entry, const StepInstance& where, std::int16_t owner) {
+  const plan::ProgramTensor& tensor = block(where).tensors[static_cast<std::size_t>(owner)];
+  Entry& renamed = at(entry);
+  renamed.key.block = to_string(block(where).sharded.operations.block);
+  renamed.key.layer = where.layer;
+  renamed.key.name = to_string(tensor.name);
+  renamed.key.variant = variant_text(tensor.variant);
+  renamed.category = tensor.category;
+}
+
 std::int32_t ExpandedEntries::add_parameter(const StepInstance& where, std::size_t parameter,
                                             Role role) {
   const plan::LocalParameter& local = block(where).sharded.parameters[parameter];

@@ -18,7 +18,10 @@ class ExpandedEntries {
  public:
   static constexpr std::int32_t kNone = -1;  // no entry
 
-  explicit ExpandedEntries(const plan::ProgramBlocks& blocks) : blocks_(blocks) {}
+  explicit ExpandedEntries(const plan::ProgramBlocks& blocks) : blocks_(&blocks) {}
+
+  // What is added from now on is of other blocks: the next program of several in one ledger.
+  void enter(const plan::ProgramBlocks& blocks) { blocks_ = &blocks; }
 
   // Growing a list of entries costs more than making them.
   void reserve(std::int64_t count) { list_.reserve(static_cast<std::size_t>(count)); }
@@ -38,6 +41,8 @@ class ExpandedEntries {
 
   // A tensor of the block that `where` is of, by its owning tensor.
   std::int32_t add_tensor(const plan::StepInstance& where, std::int16_t owner);
+  // The entry goes by the name of a tensor of the block that `where` is of, and has its category.
+  void rename(std::int32_t entry, const plan::StepInstance& where, std::int16_t owner);
   // A whole local parameter in another role; type, bytes and category are the caller's to set.
   std::int32_t add_parameter(const plan::StepInstance& where, std::size_t parameter,
                              ledger::Role role);
@@ -53,10 +58,10 @@ class ExpandedEntries {
   std::int32_t add(std::string_view block, std::string_view name, std::string_view variant,
                    ledger::Role role);
   [[nodiscard]] const plan::ProgramBlock& block(const plan::StepInstance& where) const {
-    return blocks_.blocks[static_cast<std::size_t>(where.block)];
+    return blocks_->blocks[static_cast<std::size_t>(where.block)];
   }
 
-  const plan::ProgramBlocks& blocks_;
+  const plan::ProgramBlocks* blocks_;
   std::vector<ledger::Entry> list_;
   std::int64_t now_ = 0;
 };

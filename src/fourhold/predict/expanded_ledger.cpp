@@ -166,9 +166,10 @@ class Expander {
         if (at.work == Work::optimize) mark(Alive::optimizer);
         break;
       case Work::end_micro_batch:
-      case Work::fill_weight:  // these three are of other programs (state_ledger.h)
+      case Work::fill_weight:  // these are of other programs (state_ledger.h, sample_ledger.h)
       case Work::zero_state:
       case Work::write_state:
+      case Work::choose_token:
         break;
     }
   }
@@ -230,13 +231,7 @@ class Expander {
   // block's to keep.
   std::int32_t enter(const StepInstance& at, std::int16_t storage) {
     const std::int32_t entry = border_[{at.chunk, at.micro_batch}];
-    const plan::ProgramTensor& tensor = block(at.block).tensors[static_cast<std::size_t>(storage)];
-    Entry& renamed = entries_.at(entry);
-    renamed.key.block = to_string(block(at.block).sharded.operations.block);
-    renamed.key.layer = at.layer;
-    renamed.key.name = to_string(tensor.name);
-    renamed.key.variant = variant_text(tensor.variant);
-    renamed.category = tensor.category;
+    entries_.rename(entry, at, storage);
     return entry;
   }
 

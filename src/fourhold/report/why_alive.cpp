@@ -57,6 +57,8 @@ std::string_view why_alive(const ledger::Entry& entry) {
       return "communication buffers: for the whole step";
     case Category::input:
       return "token ids and targets of the batches in flight";
+    case Category::kv_cache:
+      return "keys and values of the tokens read so far: attention reads them all";
     case Category::other:
       break;
   }

@@ -22,6 +22,7 @@ RunState some_state() {
   state.optimizer = "adamw";
   state.data = "00000000000000aa";
   state.data_position = json::Object{{"epoch", 2}, {"sequence", 12345}};
+  state.tokenizer = "bytes";
   state.schedule = json::Object{{"peak", 6e-4}, {"warmup", 10}};
   state.plan = json::Object{{"dp", 2}};
   state.versions = json::Object{{"fourhold", "0.1.0"}};
@@ -39,10 +40,20 @@ TEST(RunState, ReadsBackAsItWas) {
   EXPECT_EQ(read.optimizer, "adamw");
   EXPECT_EQ(read.data, "00000000000000aa");
   EXPECT_TRUE(read.data_position == state.data_position);
+  EXPECT_EQ(read.tokenizer, "bytes");
   EXPECT_TRUE(read.schedule == state.schedule);
   EXPECT_TRUE(read.plan == state.plan);
   EXPECT_TRUE(read.versions == state.versions);
   EXPECT_EQ(read.losses, state.losses);
+}
+
+TEST(RunState, OfACheckpointFromBeforeThereIsNoTokenizer) {
+  std::string text = write_run_state(some_state());
+  const std::string member = R"("tokenizer": "bytes",)";
+  const std::size_t at = text.find(member);
+  ASSERT_NE(at, std::string::npos);
+  text.erase(at, member.size());
+  EXPECT_EQ(parse_run_state(text, "run.json").tokenizer, "");
 }
 
 RC_GTEST_PROP(RunState, LossesKeepEveryBit, (double loss)) {

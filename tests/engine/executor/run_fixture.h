@@ -16,7 +16,7 @@
 
 namespace fourhold::engine::testing {
 
-enum class Family : std::uint8_t { gpt2, gpt2_untied, llama, qwen3 };
+enum class Family : std::uint8_t { gpt2, gpt2_untied, llama, qwen3, mistral };
 
 // config.json of a model of two layers.
 [[nodiscard]] std::string config_text(Family family);
@@ -44,8 +44,9 @@ struct TinyRun {
 [[nodiscard]] TinyRun make_run(Family family, const std::function<void(plan::Plan&)>& change_plan,
                                const Options& options = {});
 
-// Weights that are no powers of two, moments zero: from a fixed formula.
-void fill_weights(Executor& executor);
+// Weights that are no powers of two, moments zero: from a fixed formula of their names.
+void fill_weights(std::span<const ParameterTensors> parameters);
+inline void fill_weights(Executor& executor) { fill_weights(executor.parameters()); }
 
 // Feeds ids of a fixed formula; leaves weights as they are unless told to step.
 class PlainDriver final : public StepDriver {

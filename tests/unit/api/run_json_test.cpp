@@ -5,13 +5,16 @@
 namespace fourhold::api {
 namespace {
 
-TEST(RunJson, EveryCategoryIsThereEvenWhereItIsEmpty) {
+TEST(RunJson, EveryCategoryThatTrainingCanHoldIsThereEvenWhereItIsEmpty) {
   ledger::CategoryBytes bytes{};
   bytes[static_cast<std::size_t>(ledger::Category::gradient)] = Bytes(7);
   const json::Value value = by_category_json(bytes);
-  EXPECT_EQ(value.object().size(), static_cast<std::size_t>(ledger::kCategoryCount));
+  EXPECT_EQ(value.object().size(), 12U);
   EXPECT_EQ(value.find("gradient")->integer(), 7);
   EXPECT_EQ(value.find("other")->integer(), 0);
+  EXPECT_EQ(value.find("kv_cache"), nullptr);
+  bytes[static_cast<std::size_t>(ledger::Category::kv_cache)] = Bytes(3);
+  EXPECT_EQ(by_category_json(bytes).find("kv_cache")->integer(), 3);
 }
 
 TEST(RunJson, AVerdictWithoutAReasonHasNull) {

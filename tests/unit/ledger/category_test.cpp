@@ -20,6 +20,7 @@ TEST(Category, TextsFollowTheOrderOfTheEnum) {
   EXPECT_EQ(to_string(Category::optimizer_state), "optimizer_state");
   EXPECT_EQ(to_string(Category::saved_activation), "saved_activation");
   EXPECT_EQ(to_string(Category::other), "other");
+  EXPECT_EQ(to_string(Category::kv_cache), "kv_cache");
 }
 
 }  // namespace

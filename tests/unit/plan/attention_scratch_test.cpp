@@ -24,6 +24,12 @@ TEST(AttentionScratch, BackwardAddsTheGradientsOfOneHeadOverASequence) {
             attention_backward_scratch_bytes(1088, 80, 3));
 }
 
+// A query and its output, padded to 16 columns, and 64 scores.
+TEST(AttentionScratch, OverACacheIsOneQueryWhateverTheSequence) {
+  EXPECT_EQ(cached_attention_scratch_bytes(64, 1), 4 * (2 * 64 + 64));
+  EXPECT_EQ(cached_attention_scratch_bytes(65, 3), 3 * 4 * (2 * 80 + 64));
+}
+
 TEST(AttentionScratch, SizesBeyondSixtyFourBitsAreRefused) {
   EXPECT_THROW((void)attention_backward_scratch_bytes(std::int64_t{1} << 50, 1 << 12, 1 << 10),
                Error);

@@ -34,6 +34,7 @@ RunState read_fields(FieldReader& fields) {
   state.optimizer = fields.required_string("optimizer");
   state.data = fields.string("data").value_or("");
   state.data_position = member(fields, "data_position");
+  state.tokenizer = fields.string("tokenizer").value_or("");  // older checkpoints have none
   state.schedule = member(fields, "schedule");
   state.plan = member(fields, "plan");
   state.versions = member(fields, "versions");
@@ -61,6 +62,7 @@ std::string write_run_state(const RunState& state) {
                                   {"optimizer", state.optimizer},
                                   {"data", state.data},
                                   {"data_position", state.data_position},
+                                  {"tokenizer", state.tokenizer},
                                   {"schedule", state.schedule},
                                   {"plan", state.plan},
                                   {"versions", state.versions},

@@ -20,6 +20,7 @@ struct RunState {
   std::string optimizer;       // plan::kOptimizerNames
   std::string data;            // its fingerprint; "" where an older version wrote the state
   json::Value data_position;   // of the data's own making
+  std::string tokenizer;       // that made the data, by its name; empty: not known
   json::Value schedule;        // the learning rate's
   json::Value plan;            // the whole plan, as it is printed
   json::Value versions;        // what wrote this

@@ -41,7 +41,7 @@ TokenSource builtin_tokens(std::int64_t model_vocabulary) {
     for (const char c : document) tokens.push_back(static_cast<unsigned char>(c));
     tokens.push_back(static_cast<std::uint16_t>(kByteEndOfText));
   }
-  return {std::move(tokens), std::move(starts)};
+  return {std::move(tokens), std::move(starts), make_byte_tokenizer()->name()};
 }
 
 }  // namespace fourhold::engine::data

@@ -158,6 +158,7 @@ TokenSource open_tokens(const std::string& path, const OpenTokens& options) {
   TokenSource source(std::move(file), layout);
   check_ids(layout, source.data_, options.model_vocabulary, files.bin);
   if (card) {
+    source.tokenizer_ = card->tokenizer;
     check_hash(bytes.substr(static_cast<std::size_t>(layout.first_byte)), card->hash, files.bin);
     source.hash_ = card->hash;
   }

@@ -12,8 +12,9 @@
 namespace fourhold::engine::data {
 
 TokenSource::TokenSource(std::vector<std::uint16_t> tokens,
-                         std::vector<std::int64_t> document_starts)
+                         std::vector<std::int64_t> document_starts, std::string tokenizer)
     : layout_{TokenFormat::memory, TokenType::uint16, 0, static_cast<std::int64_t>(tokens.size())},
+      tokenizer_(std::move(tokenizer)),
       tokens_(std::move(tokens)),
       document_starts_(std::move(document_starts)),
       data_(reinterpret_cast<const char*>(tokens_.data())) {

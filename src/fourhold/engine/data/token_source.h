@@ -29,13 +29,16 @@ struct OpenTokens {
 class TokenSource {
  public:
   // Tokens in memory; documents begin at the given tokens, the first at 0 (none: not known).
-  TokenSource(std::vector<std::uint16_t> tokens, std::vector<std::int64_t> document_starts);
+  TokenSource(std::vector<std::uint16_t> tokens, std::vector<std::int64_t> document_starts,
+              std::string tokenizer = {});
 
   [[nodiscard]] std::int64_t count() const { return layout_.count; }
   [[nodiscard]] TokenFormat format() const { return layout_.format; }
   [[nodiscard]] TokenType type() const { return layout_.type; }
   // "Megatron, uint16, 1,234 tokens in 5 documents".
   [[nodiscard]] std::string description() const;
+  // The tokenizer that made them, by its name; empty where nothing says so.
+  [[nodiscard]] const std::string& tokenizer() const { return tokenizer_; }
 
   // 0 where the format does not say where documents begin.
   [[nodiscard]] std::int64_t documents() const;
@@ -61,6 +64,7 @@ class TokenSource {
   TokenSource(MappedFile file, const TokenLayout& layout);
 
   TokenLayout layout_;
+  std::string tokenizer_;
   std::optional<MappedFile> file_;
   std::optional<MappedFile> index_file_;
   std::optional<MegatronIndex> index_;

@@ -1,10 +1,8 @@
 #include "fourhold/engine/executor/executor.h"
 
 #include <algorithm>
-#include <stdexcept>
 #include <utility>
 
-#include "fourhold/engine/arena/guards.h"
 #include "fourhold/engine/kernels/isa.h"
 #include "fourhold/predict/memory.h"
 
@@ -12,10 +10,6 @@ namespace fourhold::engine {
 namespace {
 
 using plan::Work;
-
-[[noreturn]] void fault_at(const TensorSlot& slot, const std::string& what) {
-  throw std::logic_error(ledger::to_string(slot.key) + ": " + what);
-}
 
 }  // namespace
 
@@ -25,13 +19,13 @@ Executor::Executor(const model::ModelConfig& config, const model::Numerics& nume
     : config_(config),
       numerics_(numerics),
       plan_(plan),
-      arena_(arena),
       isa_(isa_of_plan(plan.isa)),
       watch_(watch),
       blocks_(plan::lower_blocks(config, predict::arena_plan(plan), profile)),
       program_(plan::lower(config, blocks_, predict::arena_plan(plan), profile, 0,
                            plan::ProgramKind::train_step)),
       walked_(walk_program(program_, blocks_)),
+      slots_(walked_.slots, arena),
       numbers_{config_, numerics_, plan_.micro_batch, plan_.seq},
       gemms_(isa_),
       recorder_(walked_.slots.size()) {
@@ -39,10 +33,6 @@ Executor::Executor(const model::ModelConfig& config, const model::Numerics& nume
 }
 
 Executor::~Executor() = default;
-
-Tensor Executor::tensor_of(SlotId slot) const {
-  return slot == kNoSlot ? Tensor{} : slot_tensors_[static_cast<std::size_t>(slot)];
-}
 
 OperationContext Executor::context() {
   return {numbers_, state_, {.threads = static_cast<int>(plan_.threads), .isa = isa_}};
@@ -81,7 +71,7 @@ void Executor::run_step(StepDriver& driver) {
 
 void Executor::run(const PreparedStep& step, std::int64_t index, std::int64_t micro_batch,
                    StepDriver& driver) {
-  if (watch_ == Watch::on) prepare_watch(step);
+  if (watch_ == Watch::on) slots_.watch(step.born);
   switch (step.at.work) {
     case Work::count_tokens: {
       const std::int64_t tokens = driver.count_tokens();
@@ -118,7 +108,7 @@ void Executor::run(const PreparedStep& step, std::int64_t index, std::int64_t mi
       break;  // messages between ranks: there is one
   }
   for (const auto& [slot, operand] : step.operands) recorder_.touch(slot, operand, index);
-  if (watch_ == Watch::on) check_watch(step);
+  if (watch_ == Watch::on) slots_.check(step.operands, step.written);
 }
 
 double Executor::evaluate(const Load& load_ids, const Load& load_targets) {
@@ -138,43 +128,8 @@ double Executor::evaluate(const Load& load_ids, const Load& load_targets) {
   return state_.loss_sum;
 }
 
-void Executor::prepare_watch(const PreparedStep& step) const {
-  for (const SlotId slot : step.born) {
-    const Tensor own = tensor_of(slot);
-    poison({own.data, static_cast<std::size_t>(own.bytes())});
-    fill_guards(arena_, entries_[static_cast<std::size_t>(slot)]);
-  }
-}
-
-void Executor::check_watch(const PreparedStep& step) const {
-  for (const auto& [slot, operand] : step.operands) {
-    const TensorSlot& own = walked_.slots[static_cast<std::size_t>(slot)];
-    if (own.is_state()) continue;
-    if (const auto byte = changed_guard(arena_, entries_[static_cast<std::size_t>(slot)])) {
-      fault_at(own, "a step wrote outside it, at byte " + std::to_string(*byte));
-    }
-  }
-  for (const auto& [slot, operand] : step.written) {
-    const auto left = poison_left({operand.data, static_cast<std::size_t>(operand.bytes())},
-                                  bytes_of(1, operand.dtype));
-    if (left) {
-      fault_at(walked_.slots[static_cast<std::size_t>(slot)],
-               "a step that writes it left byte " + std::to_string(*left) + " as it was");
-    }
-  }
-}
-
 ledger::Ledger Executor::measured() const {
-  ledger::Ledger measured =
-      recorder_.ledger(walked_.slots, static_cast<std::int64_t>(steps_.size()));
-  std::int64_t highest = 0;
-  for (std::size_t i = 0; i < walked_.slots.size(); ++i) {
-    if (!recorder_.touched(static_cast<SlotId>(i))) continue;
-    highest =
-        std::max(highest, arena_.offset_of(entries_[i]) + recorder_.bytes(static_cast<SlotId>(i)));
-  }
-  measured.reserved_bytes = Bytes(highest);
-  return measured;
+  return slots_.measured(recorder_, static_cast<std::int64_t>(steps_.size()));
 }
 
 double Executor::product_flops(plan::Phase phase) const {

@@ -12,6 +12,7 @@
 #include "fourhold/engine/executor/gemm_store.h"
 #include "fourhold/engine/executor/operation_call.h"
 #include "fourhold/engine/executor/recorder.h"
+#include "fourhold/engine/executor/slot_binding.h"
 #include "fourhold/engine/executor/tensor_slots.h"
 #include "fourhold/model/numerics.h"
 #include "fourhold/plan/plan.h"
@@ -93,46 +94,39 @@ class Executor {
  private:
   struct PreparedStep {
     plan::StepInstance at;
-    OperationCall call;                               // compute
-    std::vector<std::pair<SlotId, Tensor>> operands;  // all it touches, as it touches them
-    std::vector<std::pair<SlotId, Tensor>> written;   // of these, whole after the step
-    std::vector<SlotId> born;                         // of these, in use for the first time
-    std::vector<std::size_t> parameters;              // optimize: indices into parameters_
+    OperationCall call;                   // compute
+    std::vector<SlotOperand> operands;    // all it touches, as it touches them
+    std::vector<SlotOperand> written;     // of these, whole after the step
+    std::vector<SlotId> born;             // of these, in use for the first time
+    std::vector<std::size_t> parameters;  // optimize: indices into parameters_
   };
 
   // executor_prepare.cpp
   void prepare();
-  void bind_slots();
   void list_parameters();
   void prepare_step(const WalkedStep& walked, PreparedStep& step);
   void prepare_compute(const WalkedStep& walked, PreparedStep& prepared);
-  static void place_operand(const plan::Access& access, const plan::ProgramTensor& tensor,
-                            const Tensor& view, OperationCall& call);
   void place_parameters(const WalkedStep& walked, PreparedStep& prepared);
   void prepare_products(OperationCall& call);
   [[nodiscard]] LinearGemms chunk_products(const OperationCall& call, std::int64_t rows);
 
-  [[nodiscard]] Tensor tensor_of(SlotId slot) const;
+  [[nodiscard]] Tensor tensor_of(SlotId slot) const { return slots_.tensor_of(slot); }
   [[nodiscard]] OperationContext context();
   void run(const PreparedStep& step, std::int64_t index, std::int64_t micro_batch,
            StepDriver& driver);
   [[nodiscard]] std::vector<std::pair<std::size_t, std::size_t>> segments() const;
-  void prepare_watch(const PreparedStep& step) const;
-  void check_watch(const PreparedStep& step) const;
 
   model::ModelConfig config_;
   model::Numerics numerics_;
   plan::Plan plan_;  // with all micro-batches
-  LedgerArena& arena_;
   Isa isa_;
   Watch watch_;
   plan::ProgramBlocks blocks_;
   plan::Program program_;  // of the arena's plan
   ProgramSlots walked_;
+  SlotBinding slots_;
   ModelNumbers numbers_;
   GemmStore gemms_;
-  std::vector<Tensor> slot_tensors_;  // by slot, as its owner sees it
-  std::vector<std::size_t> entries_;  // by slot, in the arena's ledger
   std::vector<PreparedStep> steps_;
   std::vector<ParameterTensors> parameters_;
   Recorder recorder_;

@@ -1,9 +1,7 @@
-#include <algorithm>
-#include <optional>
-#include <stdexcept>
 #include <utility>
 
 #include "fourhold/engine/executor/executor.h"
+#include "fourhold/engine/executor/operation_operands.h"
 #include "fourhold/predict/entry_names.h"
 
 namespace fourhold::engine {
@@ -11,25 +9,9 @@ namespace {
 
 using plan::Work;
 
-// Position of `value` in a list of operands, -1 if it is none of them.
-template <class List, class Value>
-int index_of(const List& list, const Value& value) {
-  const auto* const found = std::find(list.begin(), list.end(), value);
-  return found == list.end() ? -1 : static_cast<int>(found - list.begin());
-}
-
-[[noreturn]] void wrong_prediction(const TensorSlot& slot, const std::string& fault) {
-  throw std::logic_error("the ledger has no place for " + ledger::to_string(slot.key) + ": " +
-                         fault);
-}
-
-// Rows are tokens; everything behind them is the width.
-std::int64_t width_of(const Tensor& x) { return x.elements() / x.dims[0]; }
-
 }  // namespace
 
 void Executor::prepare() {
-  bind_slots();
   list_parameters();
   std::vector<bool> begun(walked_.slots.size(), false);
   for (const WalkedStep& walked : walked_.steps) {
@@ -42,21 +24,6 @@ void Executor::prepare() {
       if (!walked_.slots[static_cast<std::size_t>(slot)].is_state()) step.born.push_back(slot);
     }
     steps_.push_back(std::move(step));
-  }
-}
-
-void Executor::bind_slots() {
-  for (const TensorSlot& slot : walked_.slots) {
-    const auto entry = arena_.find(slot.key, slot.is_state() ? 0 : slot.first_step);
-    if (!entry) wrong_prediction(slot, "no entry of that name is alive when it is first used");
-    const std::span<std::byte> bytes = arena_.bytes_of(*entry);
-    const Tensor tensor{bytes.data(), slot.dtype, slot.dims};
-    if (tensor.bytes() != static_cast<std::int64_t>(bytes.size())) {
-      wrong_prediction(slot, "the operand has " + std::to_string(tensor.bytes()) +
-                                 " bytes, the entry " + std::to_string(bytes.size()));
-    }
-    entries_.push_back(*entry);
-    slot_tensors_.push_back(tensor);
   }
 }
 
@@ -119,15 +86,8 @@ void Executor::prepare_step(const WalkedStep& walked, PreparedStep& step) {
 void Executor::prepare_compute(const WalkedStep& walked, PreparedStep& prepared) {
   const plan::ProgramBlock& block = blocks_.blocks[static_cast<std::size_t>(walked.at.block)];
   const plan::Step& step = *walked.at.step;
-  const model::BlockOperations& operations = block.sharded.operations;
   OperationCall& call = prepared.call;
-  call.operation = &operations.operations[static_cast<std::size_t>(step.operation)];
-  require_operation(*call.operation);
-  call.block = operations.block;
-  if (operations.layer_kind >= 0) {
-    call.layer_kind = &config_.kinds[static_cast<std::size_t>(operations.layer_kind)];
-  }
-  call.phase = step.phase;
+  call = start_call(block, step, config_);
   std::size_t transients = 0;
   for (int i = 0; i < step.accesses.size(); ++i) {
     const plan::Access& access = step.accesses[i];
@@ -150,38 +110,18 @@ void Executor::prepare_compute(const WalkedStep& walked, PreparedStep& prepared)
   prepare_products(call);
 }
 
-// Where among the operation's operands an access belongs.
-void Executor::place_operand(const plan::Access& access, const plan::ProgramTensor& tensor,
-                             const Tensor& view, OperationCall& call) {
-  const model::Operation& operation = *call.operation;
-  const int input = index_of(operation.inputs, access.tensor);
-  const int output = index_of(operation.outputs, access.tensor);
-  if (input >= 0) call.inputs[static_cast<std::size_t>(input)] = view;
-  if (output >= 0) call.outputs[static_cast<std::size_t>(output)] = view;
-  if (input >= 0 || output >= 0) return;  // also the gradient that a chunked loss makes
-  const int of_input = index_of(operation.inputs, tensor.gradient_of);
-  const int of_output = index_of(operation.outputs, tensor.gradient_of);
-  if (access.mode == plan::AccessMode::read) {
-    if (of_output >= 0) call.output_gradients[static_cast<std::size_t>(of_output)] = view;
-  } else if (of_input >= 0) {
-    call.input_gradients[static_cast<std::size_t>(of_input)] = {
-        view, access.mode == plan::AccessMode::accumulate ? Destination::accumulate
-                                                          : Destination::overwrite};
-  }
-}
-
 void Executor::place_parameters(const WalkedStep& walked, PreparedStep& prepared) {
   const plan::Step& step = *walked.at.step;
   OperationCall& call = prepared.call;
   for (const std::int16_t parameter : step.reads_parameters) {
-    const auto k = static_cast<std::size_t>(index_of(call.operation->parameters, parameter));
+    const std::size_t k = parameter_place(call, parameter);
     const SlotId slot = walked.parameters[static_cast<std::size_t>(parameter)].weight;
     call.parameters[k] = tensor_of(slot);
     prepared.operands.emplace_back(slot, tensor_of(slot));
   }
   const auto now = static_cast<std::int64_t>(steps_.size());
   for (const std::int16_t parameter : step.writes_gradients) {
-    const auto k = static_cast<std::size_t>(index_of(call.operation->parameters, parameter));
+    const std::size_t k = parameter_place(call, parameter);
     const SlotId slot = walked.parameters[static_cast<std::size_t>(parameter)].gradient;
     const bool first = walked_.slots[static_cast<std::size_t>(slot)].first_step == now;
     call.parameter_gradients[k] = {tensor_of(slot),
@@ -199,18 +139,11 @@ void Executor::prepare_products(OperationCall& call) {
     if (rows % chunk != 0) call.last_gemms = chunk_products(call, rows % chunk);
   }
   if (call.operation->kind != model::OpKind::linear) return;
+  if (call.phase != plan::Phase::backward) {
+    return prepare_forward_product(call, gemms_, static_cast<int>(plan_.threads));
+  }
   GemmProblem problem;
   problem.threads = static_cast<int>(plan_.threads);
-  if (call.phase != plan::Phase::backward) {
-    const Tensor& x = call.inputs[0];
-    problem.form = plan::GemmForm::forward;
-    problem.sizes = {x.dims[0], width_of(call.outputs[0]), width_of(x)};
-    problem.operands = x.dtype;
-    problem.output = call.outputs[0].dtype;
-    if (call.parameters[1].data != nullptr) problem.bias = call.parameters[1].dtype;
-    call.gemms.forward = gemms_.of(problem);
-    return;
-  }
   const Tensor& dy = call.output_gradients[0];
   problem.operands = dy.dtype;
   const Written& dx = call.input_gradients[0];

@@ -58,6 +58,7 @@ struct OperationCall {
   std::array<Tensor, 2> parameters;
   std::array<Written, 2> parameter_gradients;
   std::array<Tensor, 2> transients;
+  std::array<Tensor, 2> caches;  // of keys and of values; without data in training
   std::span<std::byte> scratch;  // as many bytes as the written rule says
   LinearGemms gemms;             // linear; of a chunk: chunked_loss
   LinearGemms last_gemms;        // of the last chunk where it is shorter
@@ -81,6 +82,8 @@ struct MicroBatchState {
   Purpose purpose = Purpose::train;
   float inverse_tokens = 0;  // one over the valid tokens of the global batch
   double loss_sum = 0;       // of this rank's tokens so far, not scaled
+  // Position of the first token of each sequence: as many as caches hold before the call.
+  std::int64_t first_position = 0;
 };
 
 struct OperationContext {

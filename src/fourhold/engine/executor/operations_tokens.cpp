@@ -3,6 +3,7 @@
 
 #include "fourhold/engine/executor/operations.h"
 #include "fourhold/engine/kernels/attention.h"
+#include "fourhold/engine/kernels/cached_attention.h"
 #include "fourhold/engine/kernels/elementwise.h"
 #include "fourhold/engine/kernels/embedding.h"
 #include "fourhold/engine/kernels/rotary.h"
@@ -11,7 +12,9 @@ namespace fourhold::engine {
 namespace {
 
 Positions positions_of(const OperationContext& context) {
-  return {.sequences = context.model.micro_batch, .tokens = context.model.seq};
+  return {.sequences = context.model.micro_batch,
+          .tokens = context.model.seq,
+          .first = context.state.first_position};
 }
 
 // Rows of a learned table that stand before position 0 (opt has two).
@@ -108,6 +111,18 @@ void rotary_backward(const OperationCall& call, const OperationContext& context)
 }
 
 void attention_forward(const OperationCall& call, const OperationContext& context) {
+  if (call.caches[0].data != nullptr) {
+    return cached_attention({.shape = shape_of(call, context),
+                             .cached = context.state.first_position,
+                             .q = call.inputs[0],
+                             .k = call.inputs[1],
+                             .v = call.inputs[2],
+                             .k_cache = call.caches[0],
+                             .v_cache = call.caches[1],
+                             .out = call.outputs[0],
+                             .log_sum_exp = call.outputs[1]},
+                            call.scratch, context.execution);
+  }
   engine::attention({.shape = shape_of(call, context),
                      .q = call.inputs[0],
                      .k = call.inputs[1],

@@ -236,6 +236,7 @@ class Run {
     state.optimizer = optimizer_name();
     state.data = fingerprint_;
     state.data_position = data::to_json(position_, dataset_.order());
+    state.tokenizer = source_.tokenizer();
     state.schedule = settings_of(setup_);
     state.plan = plan::to_json(setup_.plan);
     state.versions = json::Object{{"fourhold", json::Value(std::string(build_info().version))}};

@@ -1,0 +1,84 @@
+#include "apps/engine/ledger_report.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "fourhold/base/quantity.h"
+#include "fourhold/report/table.h"
+
+namespace fourhold::engine_app {
+namespace {
+
+using report::Align;
+
+json::Value by_category(const ledger::Ledger& ledger) {
+  const ledger::CategoryBytes bytes = ledger.at_peak_by_category();
+  json::Object object;
+  for (int i = 0; i < ledger::kCategoryCount; ++i) {
+    const auto category = static_cast<ledger::Category>(i);
+    const Bytes own = bytes[static_cast<std::size_t>(i)];
+    if (own == Bytes(0) && !ledger::held_in_training(category)) continue;
+    object.emplace_back(std::string(ledger::to_string(category)), json::Value(own.count()));
+  }
+  return object;
+}
+
+json::Value ledger_json(const ledger::Ledger& ledger) {
+  return json::Object{{"by_category", by_category(ledger)},
+                      {"live_peak_bytes", ledger.live_peak_bytes.count()},
+                      {"reserved_bytes", ledger.reserved_bytes.count()}};
+}
+
+}  // namespace
+
+json::Value ledgers_json(const ledger::Ledger& predicted, const ledger::Ledger& measured,
+                         const ledger::Comparison& comparison) {
+  return json::Object{{"predicted", ledger_json(predicted)},
+                      {"measured", ledger_json(measured)},
+                      {"entries", comparison.entries_a},
+                      {"entries_differing", comparison.entries_differing}};
+}
+
+std::string bytes_text(const ledger::Ledger& measured, const ledger::Comparison& comparison) {
+  if (comparison.is_equal()) {
+    return fmt::format("Bytes    predicted = measured: {} entries, live peak {}, arena {}",
+                       format_count(comparison.entries_a), format_bytes(measured.live_peak_bytes),
+                       format_bytes(measured.reserved_bytes));
+  }
+  return fmt::format("Bytes    predicted and measured differ in {} of {} entries",
+                     format_count(comparison.entries_differing),
+                     format_count(comparison.entries_a));
+}
+
+std::string ledgers_text(const ledger::Ledger& predicted, const ledger::Ledger& measured,
+                         const ledger::Comparison& comparison, const report::Screen& screen) {
+  report::Table table({{"at the peak"},
+                       {"predicted", Align::right},
+                       {"measured", Align::right},
+                       {"differs by", Align::right}});
+  const auto add = [&table](std::string name, Bytes a, Bytes b) {
+    table.add(
+        {std::move(name), format_bytes(a), format_bytes(b), format_count((b - a).count()) + " B"});
+  };
+  const ledger::CategoryBytes of_predicted = predicted.at_peak_by_category();
+  const ledger::CategoryBytes of_measured = measured.at_peak_by_category();
+  for (int i = 0; i < ledger::kCategoryCount; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    if (of_predicted[at] == Bytes(0) && of_measured[at] == Bytes(0)) continue;
+    add(std::string(ledger::to_string(static_cast<ledger::Category>(i))), of_predicted[at],
+        of_measured[at]);
+  }
+  add("live peak", predicted.live_peak_bytes, measured.live_peak_bytes);
+  add("arena", predicted.reserved_bytes, measured.reserved_bytes);
+  std::string text = table.text(screen);
+  int shown = 0;
+  for (const ledger::CompareRow& row : comparison.rows) {
+    if (!row.differs() || ++shown > 10) continue;
+    text += fmt::format("differs: {} ({} predicted, {} measured)\n", row.key,
+                        format_bytes(row.bytes.a), format_bytes(row.bytes.b));
+  }
+  return text;
+}
+
+}  // namespace fourhold::engine_app

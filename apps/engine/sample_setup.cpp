@@ -1,0 +1,129 @@
+#include "apps/engine/sample_setup.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "apps/engine/machine.h"
+#include "apps/engine/sample_source.h"
+#include "apps/engine/train_setup.h"
+#include "fourhold/base/error.h"
+#include "fourhold/base/quantity.h"
+#include "fourhold/engine/kernels/isa.h"
+#include "fourhold/engine/train/process_memory.h"
+#include "fourhold/ledger/placement.h"
+#include "fourhold/plan/isa.h"
+#include "fourhold/predict/sample_ledger.h"
+
+namespace fourhold::engine_app {
+namespace {
+
+namespace data = engine::data;
+
+constexpr std::int64_t kTokens = 200;
+constexpr double kTemperature = 0.8;
+
+std::vector<data::TokenId> prompt_ids(data::Tokenizer& tokenizer, const std::string& prompt) {
+  std::vector<data::TokenId> ids = tokenizer.prefix();
+  const std::vector<data::TokenId> text = tokenizer.encode(prompt);
+  ids.insert(ids.end(), text.begin(), text.end());
+  if (!ids.empty()) return ids;
+  // In training data a text begins behind the end of another.
+  if (const auto end = tokenizer.end_of_text()) return {*end};
+  throw Error("--prompt", "is missing, and the tokenizer knows no token that a text begins with",
+              "give a text to go on from");
+}
+
+// Tokens a run may read and generate together; no value where the model has no limit. The last one
+// that is generated is not read.
+std::optional<std::int64_t> most_tokens(const model::ModelConfig& model) {
+  if (model.position == model::PositionKind::learned) {
+    const std::int64_t rows = model.position_rows;
+    return 1 + (model.max_positions > 0 ? std::min(model.max_positions, rows) : rows);
+  }
+  if (model.max_positions > 0) return 1 + model.max_positions;
+  return std::nullopt;
+}
+
+std::int64_t tokens_of(const api::SampleRequest& request, const model::ModelConfig& model,
+                       std::int64_t prompt) {
+  const std::optional<std::int64_t> most = most_tokens(model);
+  if (!most) return request.tokens.value_or(kTokens);
+  const std::int64_t positions = *most - 1;
+  if (prompt > positions) {
+    throw Error("--prompt",
+                fmt::format("has {}, the model has {} positions", counted(prompt, "token"),
+                            format_count(positions)),
+                "shorten the prompt");
+  }
+  const std::int64_t room = *most - prompt;
+  const std::int64_t tokens = request.tokens.value_or(std::min(kTokens, room));
+  if (tokens > room) {
+    throw Error("--tokens",
+                fmt::format("{} after a prompt of {} are more than the model's {} positions",
+                            format_count(tokens), format_count(prompt), format_count(positions)),
+                fmt::format("ask for at most {}", room));
+  }
+  return tokens;
+}
+
+plan::Precision precision_of(const api::SampleRequest& request, const std::string& weights) {
+  if (request.precision) {
+    return *request.precision == api::SamplePrecision::fp32 ? plan::Precision::fp32
+                                                            : plan::Precision::bf16;
+  }
+  return stored_precision(weights) == StoredPrecision::bf16 ? plan::Precision::bf16
+                                                            : plan::Precision::fp32;
+}
+
+void require_memory(const api::SampleRequest& request, Bytes predicted) {
+  const Bytes available = engine::available_memory();
+  const Bytes limit = request.memory ? std::min(*request.memory, available) : available;
+  const Bytes needed = predicted + kOutsideAllowance;
+  if (needed <= limit) return;
+  throw Error(request.memory && *request.memory <= available ? "--memory" : "memory",
+              fmt::format("the run takes {}, and {} is left of {} beside what is kept for the rest "
+                          "of the process ({})",
+                          format_bytes(predicted),
+                          format_bytes(std::max(limit - kOutsideAllowance, Bytes(0))),
+                          format_bytes(limit), format_bytes(kOutsideAllowance)),
+              fmt::format("fewer --tokens or --precision bf16; as it is, it needs --memory {}B",
+                          needed.count()),
+              ExitCode::answer_is_no);
+}
+
+}  // namespace
+
+PreparedSampling prepare_sampling(const api::SampleRequest& request) {
+  SampleSource source = open_sample_source(request.model);
+  PreparedSampling prepared;
+  engine::SampleSetup& setup = prepared.setup;
+  setup.tokenizer = open_source_tokenizer(source, request.tokenizer);
+  setup.prompt = prompt_ids(*setup.tokenizer, request.prompt);
+  const auto prompt = static_cast<std::int64_t>(setup.prompt.size());
+  setup.tokens = tokens_of(request, source.model, prompt);
+  setup.profile = plan::load_profile("fourhold");
+  setup.plan = engine::sample_plan(source.model, precision_of(request, source.weights), prompt,
+                                   setup.tokens);
+  setup.plan.threads = threads_of(request.plan.threads.value_or(0));
+  setup.plan.isa =
+      std::string(plan::to_string(engine::isa_of_plan(request.plan.isa.value_or("auto"))));
+  plan::validate(setup.plan, source.model, setup.profile);
+  setup.rule = {.temperature = request.temperature.value_or(kTemperature),
+                .top_k = request.top_k.value_or(0),
+                .top_p = request.top_p.value_or(1),
+                .seed = static_cast<std::uint64_t>(request.seed.value_or(1))};
+  const ledger::Ledger predicted =
+      predict::sample_ledger(source.model, setup.plan, setup.profile, engine::sample_sizes(prompt));
+  prepared.predicted_bytes = ledger::place(predicted.entries).reserved_bytes;
+  require_memory(request, prepared.predicted_bytes);
+  setup.model = std::move(source.model);
+  setup.numerics = source.numerics;
+  setup.weights = source.weights;
+  setup.stop_tokens = source.stop_tokens;
+  prepared.notes = std::move(source.notes);
+  return prepared;
+}
+
+}  // namespace fourhold::engine_app
