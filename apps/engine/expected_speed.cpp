@@ -1,6 +1,7 @@
 #include "apps/engine/expected_speed.h"
 
 #include <array>
+#include <utility>
 
 #include "apps/engine/machine.h"
 #include "fourhold/base/error.h"
@@ -15,8 +16,15 @@
 namespace fourhold::engine_app {
 namespace {
 
-hardware::Device device_of(const std::string& device, const plan::Plan& plan) {
-  if (device != "measure") return hardware::load_device(device).device;
+constexpr const char* kMeasure = "measure";
+
+hardware::Device device_of(const std::string& device, const plan::Plan& plan, const Note& note) {
+  if (device != kMeasure) {
+    hardware::LoadedDevice loaded = hardware::load_device(device);
+    for (const std::string& text : loaded.notes) note(text);
+    note("time and MFU are set against " + loaded.device.name + ", not against this machine");
+    return std::move(loaded.device);
+  }
   const std::array computes{plan.precision == plan::Precision::fp32 ? DType::fp32 : DType::bf16};
   hardware::Device measured = engine::measure_machine(
       {processor_name(), engine::available_memory()}, computes,
@@ -29,11 +37,11 @@ hardware::Device device_of(const std::string& device, const plan::Plan& plan) {
 }  // namespace
 
 std::optional<ExpectedSpeed> expected_speed(const std::string& device,
-                                            const engine::TrainSetup& setup) {
+                                            const engine::TrainSetup& setup, const Note& note) {
   if (device == "none") return std::nullopt;
   const plan::Plan& plan = setup.plan;
   const predict::TimePrediction time = [&] {
-    const hardware::Cluster cluster = hardware::uniform_cluster(device_of(device, plan), 1);
+    const hardware::Cluster cluster = hardware::uniform_cluster(device_of(device, plan, note), 1);
     try {
       return predict::predict_time(setup.model, plan, setup.profile, cluster);
     } catch (const Error& fault) {
@@ -42,7 +50,8 @@ std::optional<ExpectedSpeed> expected_speed(const std::string& device,
   }();
   const double flops = static_cast<double>(plan.global_batch) *
                        predict::model_flops_per_sequence(setup.model, plan.seq);
-  return ExpectedSpeed{.step_seconds = time.step_seconds,
+  return ExpectedSpeed{.device = device == kMeasure ? "" : device,
+                       .step_seconds = time.step_seconds,
                        .model_flops = flops,
                        .peak_flops_per_second = flops / time.step_seconds / time.mfu};
 }

@@ -1,6 +1,7 @@
 // How fast a run should be, from what its machine was measured to do.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -9,6 +10,7 @@
 namespace fourhold::engine_app {
 
 struct ExpectedSpeed {
+  std::string device;  // whose rates these are; "" for this machine, just measured
   double step_seconds = 0;
   double model_flops = 0;            // of one step (predict/model_flops.h)
   double peak_flops_per_second = 0;  // of the machine, for the plan's products
@@ -19,10 +21,14 @@ struct ExpectedSpeed {
   }
 };
 
+// Says what must be known of a named device.
+using Note = std::function<void(const std::string& text)>;
+
 // `device` is "measure" (this machine, now, with the plan's threads and instructions), a device
 // file or name, or "none". Throws Error where the device cannot be read or has no rate for the
 // plan's products.
 [[nodiscard]] std::optional<ExpectedSpeed> expected_speed(const std::string& device,
-                                                          const engine::TrainSetup& setup);
+                                                          const engine::TrainSetup& setup,
+                                                          const Note& note);
 
 }  // namespace fourhold::engine_app

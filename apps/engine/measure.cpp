@@ -1,7 +1,8 @@
 // `fourhold measure`.
 #include <array>
-#include <chrono>
+#include <filesystem>
 #include <string>
+#include <system_error>
 
 #include <fmt/format.h>
 
@@ -61,10 +62,26 @@ std::string text_of(const Device& device, const api::MeasureRequest& request, do
   return text;
 }
 
+// Nothing but a device file is replaced, and half a minute is not spent for what cannot be kept.
+void require_device_file(const std::string& path) {
+  shell::require_writable(path);
+  std::error_code fault;
+  if (!std::filesystem::is_regular_file(path, fault) || std::filesystem::is_empty(path, fault)) {
+    return;
+  }
+  try {
+    (void)hardware::read_device_file(path);
+  } catch (const Error&) {
+    throw Error(path, "is there already and is no device file",
+                "name another file, or delete this one");
+  }
+}
+
 }  // namespace
 
 ExitCode measure(const Question& question) {
   const auto request = api::request_of<api::MeasureRequest>(question.arguments);
+  if (!request.output.empty()) require_device_file(request.output);
   const engine::Isa isa = engine::isa_of_plan(request.isa.value_or("auto"));
   const int threads = threads_of(request.threads.value_or(0));
   constexpr std::array kComputes{DType::bf16, DType::fp32};

@@ -88,8 +88,8 @@ ExitCode sample(const Question& question) {
   shell::write_note(fmt::format("arena of {} predicted; {}, {}\n",
                                 format_bytes(prepared.predicted_bytes),
                                 counted(plan.threads, "thread"), plan.isa));
-  watch_stop_signals({.first = "stopping after this token",
-                      .again = "still stopping; once more ends at once"});
+  watch_stop_signals(
+      {.first = "stopping after this token", .again = "still stopping; once more ends at once"});
   const bool as_text = question.form == api::Form::text;
   const bool on_terminal = isatty(STDOUT_FILENO) != 0;
   const auto show = [&](const std::string& text) {

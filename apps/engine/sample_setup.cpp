@@ -77,25 +77,40 @@ plan::Precision precision_of(const api::SampleRequest& request, const std::strin
                                                             : plan::Precision::fp32;
 }
 
-void require_memory(const api::SampleRequest& request, Bytes predicted) {
+void require_memory(const api::SampleRequest& request, plan::Precision precision, Bytes predicted) {
   const Bytes available = engine::available_memory();
   const Bytes limit = request.memory ? std::min(*request.memory, available) : available;
   const Bytes needed = predicted + kOutsideAllowance;
   if (needed <= limit) return;
-  throw Error(request.memory && *request.memory <= available ? "--memory" : "memory",
-              fmt::format("the run takes {}, and {} is left of {} beside what is kept for the rest "
-                          "of the process ({})",
-                          format_bytes(predicted),
-                          format_bytes(std::max(limit - kOutsideAllowance, Bytes(0))),
-                          format_bytes(limit), format_bytes(kOutsideAllowance)),
-              fmt::format("fewer --tokens or --precision bf16; as it is, it needs --memory {}B",
-                          needed.count()),
-              ExitCode::answer_is_no);
+  throw Error(
+      request.memory && *request.memory <= available ? "--memory" : "memory",
+      fmt::format("the run takes {}, and {} is left of {} beside what is kept for the rest "
+                  "of the process ({})",
+                  format_bytes(predicted),
+                  format_bytes(std::max(limit - kOutsideAllowance, Bytes(0))), format_bytes(limit),
+                  format_bytes(kOutsideAllowance)),
+      fmt::format("fewer --tokens{}; as it is, it needs --memory {}B",
+                  precision == plan::Precision::fp32 ? " or --precision bf16" : "", needed.count()),
+      ExitCode::answer_is_no);
+}
+
+// Without a temperature the likeliest token is taken: nothing is drawn.
+void refuse_options_without_effect(const api::SampleRequest& request) {
+  if (request.temperature != 0.0) return;
+  const auto refuse = [](bool given, const char* flag) {
+    if (!given) return;
+    throw Error(flag, "has no effect: --temperature 0 takes the likeliest token",
+                "leave one of the two out");
+  };
+  refuse(request.top_k.has_value(), "--top-k");
+  refuse(request.top_p.has_value(), "--top-p");
+  refuse(request.seed.has_value(), "--seed");
 }
 
 }  // namespace
 
 PreparedSampling prepare_sampling(const api::SampleRequest& request) {
+  refuse_options_without_effect(request);
   SampleSource source = open_sample_source(request.model);
   PreparedSampling prepared;
   engine::SampleSetup& setup = prepared.setup;
@@ -117,7 +132,7 @@ PreparedSampling prepare_sampling(const api::SampleRequest& request) {
   const ledger::Ledger predicted =
       predict::sample_ledger(source.model, setup.plan, setup.profile, engine::sample_sizes(prompt));
   prepared.predicted_bytes = ledger::place(predicted.entries).reserved_bytes;
-  require_memory(request, prepared.predicted_bytes);
+  require_memory(request, setup.plan.precision, prepared.predicted_bytes);
   setup.model = std::move(source.model);
   setup.numerics = source.numerics;
   setup.weights = source.weights;

@@ -55,7 +55,9 @@ std::optional<std::string> checkpoint_in(const std::string& name, SampleSource& 
     }
     path = *latest.path;
   }
-  const engine::SavedCheckpoint saved = engine::open_checkpoint(path, engine::Verify::sizes);
+  // The newest of a run's has been read already.
+  const engine::SavedCheckpoint saved = engine::open_checkpoint(
+      path, path == name ? engine::Verify::contents : engine::Verify::sizes);
   source.tokenizer = saved.run.tokenizer;
   source.notes.push_back("checkpoint " + path + ", after step " + std::to_string(saved.run.step));
   return path;
@@ -105,7 +107,10 @@ std::optional<std::string> own_tokenizer(SampleSource& source) {
   for (const char* file : {"tokenizer.json", "tokenizer.model"}) {
     if (is_there(folder / file)) return (folder / file).string();
   }
-  if (source.tokenizer.empty() && source.model.vocab == data::kByteVocabulary) return "bytes";
+  if (source.tokenizer.empty() && source.model.vocab == data::kByteVocabulary) {
+    source.notes.emplace_back("nothing says the tokenizer: 257 ids are taken as bytes");
+    return "bytes";
+  }
   return std::nullopt;
 }
 

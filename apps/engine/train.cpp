@@ -137,7 +137,8 @@ ExitCode train(const Question& question) {
                  .expected = std::nullopt,
                  .out = request.out};
   TrainLog log(request, frame);
-  frame.expected = expected_speed(request.device, prepared.setup);
+  frame.expected = expected_speed(request.device, prepared.setup,
+                                  [&](const std::string& text) { log.note("note: " + text); });
   const engine::TrainResult result =
       engine::train(prepared.setup, {.note = [&](const std::string& text) { log.note(text); },
                                      .line = [&](const engine::TrainLine& line) { log.line(line); },
@@ -145,6 +146,7 @@ ExitCode train(const Question& question) {
   log.end_line();
   if (result.stopped_early) {
     log.note(result.checkpoint ? "stopped by a signal; go on with --resume auto"
+             : kept            ? "stopped by a signal before the first step"
                                : "stopped by a signal; nothing was kept (--out FOLDER keeps)");
   }
   if (request.verbose) {
@@ -152,7 +154,7 @@ ExitCode train(const Question& question) {
   }
   shell::write_output(question.form == api::Form::json ? json::write(to_json(result, frame)) + "\n"
                                                        : to_text(result, frame, question.screen));
-  if (!request.out.empty()) {
+  if (kept && has_steps(result)) {
     const auto write = [&](const char* name, const ledger::Ledger& ledger) {
       shell::write_file(request.out + "/" + name, json::write(ledger::to_json(ledger)) + "\n");
     };

@@ -42,8 +42,7 @@ json::Value optional_json(const std::optional<double>& value) {
 }
 
 std::string verdict_text(const TrainResult& result) {
-  if (result.last_step < result.first_step)
-    return "Bytes    no step was done: nothing was measured";
+  if (!has_steps(result)) return "Bytes    no step was done: nothing was measured";
   return bytes_text(result.measured, result.comparison);
 }
 
@@ -54,11 +53,12 @@ std::string speed_text(const TrainResult& result, const RunFrame& frame) {
                   format_count(static_cast<std::int64_t>(tokens_per_second(result))), seconds);
   if (frame.expected && seconds > 0) {
     const double predicted = frame.expected->step_seconds;
-    text += fmt::format(
-        ", {:.3f} predicted ({:+.0f}%)\nMFU      {:.0f}% of the {:.0f} GFLOP/s "
-        "this machine's fastest product reached",
-        predicted, 100 * (predicted / seconds - 1), 100 * frame.expected->mfu(seconds),
-        frame.expected->peak_flops_per_second / 1e9);
+    text +=
+        fmt::format(", {:.3g} predicted ({:+.0f}%)\nMFU      {:.3g}% of the {:.0f} GFLOP/s {}",
+                    predicted, 100 * (predicted / seconds - 1), 100 * frame.expected->mfu(seconds),
+                    frame.expected->peak_flops_per_second / 1e9,
+                    frame.expected->device.empty() ? "this machine's fastest product reached"
+                                                   : "of " + frame.expected->device);
   }
   return text + "\n";
 }
@@ -106,9 +106,11 @@ std::string to_text(const TrainResult& result, const RunFrame& frame,
     if (result.held_out_loss) text += fmt::format("; held out {:.4f}", *result.held_out_loss);
     text += "\n";
   }
-  text += speed_text(result, frame);
-  text += fmt::format("Stall    {:.2f}% of updates were too small to change a weight\n",
-                      100 * result.stall.share());
+  if (has_steps(result)) {
+    text += speed_text(result, frame);
+    text += fmt::format("Stall    {:.2f}% of updates were too small to change a weight\n",
+                        100 * result.stall.share());
+  }
   text += fmt::format("Process  {} beside the arena of {}; at most {} in all\n",
                       format_bytes(result.outside_arena_bytes), format_bytes(result.arena_bytes),
                       format_bytes(result.peak_resident_bytes));
@@ -116,7 +118,7 @@ std::string to_text(const TrainResult& result, const RunFrame& frame,
     text += fmt::format("Saved    {} in {:.1f} s\n", *result.checkpoint, result.save_seconds);
   }
 
-  if (!frame.out.empty()) {
+  if (!frame.out.empty() && has_steps(result)) {
     text += fmt::format(
         "Entries  fourhold compare {0}/ledger-predicted.json \\\n"
         "                          {0}/ledger-measured.json\n",

@@ -20,6 +20,11 @@ struct RunFrame {
   std::string out;  // the run's folder, "" where nothing is kept
 };
 
+// Whether anything was measured.
+[[nodiscard]] inline bool has_steps(const engine::TrainResult& result) {
+  return result.last_step >= result.first_step;
+}
+
 // "fourhold.train/1" (docs/json.md).
 [[nodiscard]] json::Value to_json(const engine::TrainResult& result, const RunFrame& frame);
 // The first three lines: whether the bytes agree, what the loss did, how fast it was.

@@ -8,6 +8,8 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
+#include <system_error>
 
 #include "fourhold/base/error.h"
 
@@ -57,6 +59,17 @@ int write_directly(const std::string& path, std::string_view content) {
   return fault;
 }
 
+bool is_standard_output(const std::string& path) {
+  return path == "/dev/stdout" || path == "/dev/fd/1" || path == "/proc/self/fd/1";
+}
+
+// What a path names behind its links, so that a link stays one; the path where there is nothing.
+std::string file_behind(const std::string& path) {
+  std::error_code fault;
+  const std::filesystem::path file = std::filesystem::weakly_canonical(path, fault);
+  return fault ? path : file.string();
+}
+
 int write_and_rename(const std::string& path, std::string_view content) {
   const InterruptsBlocked blocked;
   std::string beside = path + ".XXXXXX";
@@ -87,11 +100,27 @@ void write_output(std::string_view text) {
 void write_note(std::string_view text) { static_cast<void>(write_all(STDERR_FILENO, text)); }
 
 void write_file(const std::string& path, std::string_view content) {
+  if (is_standard_output(path)) {
+    write_output(content);
+    return;
+  }
   struct stat status {};
-  const bool special = stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode);
-  if (special && S_ISDIR(status.st_mode)) refuse_file(path, EISDIR);
-  const int fault = special ? write_directly(path, content) : write_and_rename(path, content);
+  const bool there = stat(path.c_str(), &status) == 0;
+  if (there && S_ISDIR(status.st_mode)) refuse_file(path, EISDIR);
+  const bool special = there && !S_ISREG(status.st_mode);
+  const int fault =
+      special ? write_directly(path, content) : write_and_rename(file_behind(path), content);
   if (fault != 0) refuse_file(path, fault);
+}
+
+void require_writable(const std::string& path) {
+  if (is_standard_output(path)) return;
+  std::error_code fault;
+  const std::filesystem::path file = file_behind(path);
+  if (std::filesystem::is_directory(file, fault)) refuse_file(path, EISDIR);
+  const bool there = std::filesystem::exists(file, fault);
+  const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : ".";
+  if (access(there ? file.c_str() : folder.c_str(), W_OK) != 0) refuse_file(path, errno);
 }
 
 }  // namespace fourhold::shell

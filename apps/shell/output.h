@@ -17,4 +17,7 @@ void write_note(std::string_view text);
 // is no plain file (a pipe, a device) is written to directly. Error (exit code 2) naming the path.
 void write_file(const std::string& path, std::string_view content);
 
+// The same Error now, before work is done whose result would be lost, as far as can be told.
+void require_writable(const std::string& path);
+
 }  // namespace fourhold::shell

@@ -11,6 +11,7 @@ namespace fourhold::shell {
 
 int run_program(int argc, char** argv, ExitCode (*answer)(const std::vector<std::string>& words)) {
   std::signal(SIGPIPE, SIG_IGN);  // only standard output ends by it: write_output
+  std::signal(SIGXFSZ, SIG_IGN);  // a limit on files is an error of the write that meets it
   try {
     return static_cast<int>(answer({argv + 1, argv + argc}));
   } catch (const Error& error) {

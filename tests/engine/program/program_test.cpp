@@ -20,8 +20,8 @@ namespace fs = std::filesystem;
 
 const std::string kProgram = FOURHOLD_PROGRAM;
 const std::string kModel = std::string(FOURHOLD_SOURCE_DIR) + "/data/examples/small-gpt2.json";
-const std::string kTrain =
-    kProgram + " train " + kModel + " --lr 1e-3 --batch 1 --seq 16 --threads 1 --steps ";
+const std::string kTrain = kProgram + " train " + kModel +
+                           " --lr 1e-3 --batch 1 --seq 16 --threads 1 --device none --steps ";
 
 class Program : public ::testing::Test {
  protected:
@@ -53,6 +53,40 @@ TEST_F(Program, AnOutputThatCannotBeWrittenIsSaidAndIsNoFaultOfOurs) {
     EXPECT_NE(text("err").find("standard output: cannot be written: No space left on device"),
               std::string::npos)
         << text("err");
+  }
+}
+
+TEST_F(Program, AnOutputThatIsALinkIsWrittenBehindIt) {
+  const std::string plan = kProgram + " plan gpt2 --device h100 --count 1 -o ";
+  ASSERT_EQ(shell(": > " + path("real") + " && ln -s real " + path("link")), 0);
+  ASSERT_EQ(shell(plan + path("link") + " > /dev/null"), 0) << text("err");
+  EXPECT_TRUE(fs::is_symlink(path("link")));
+  EXPECT_EQ(text("real").front(), '{');
+  // Standard output by its name stays what it is, too: the plan stands before the answer.
+  const bool linked = fs::is_symlink("/dev/stdout");
+  ASSERT_EQ(shell(plan + "/dev/stdout > " + path("out")), 0) << text("err");
+  EXPECT_EQ(text("out").rfind(text("real"), 0), 0U);
+  EXPECT_EQ(fs::is_symlink("/dev/stdout"), linked);
+}
+
+TEST_F(Program, ACheckpointWithAChangedByteIsNeitherSampledNorTrainedFrom) {
+  ASSERT_EQ(shell(kTrain + "1 --out " + path("run") + " > /dev/null"), 0) << text("err");
+  const std::string saved = path("run/step-00000001");
+  ASSERT_EQ(
+      shell("printf XX | dd of=" + saved + "/model.safetensors bs=1 seek=900000 conv=notrunc"), 0);
+  for (const std::string& command :
+       {kProgram + " sample " + saved + " --tokens 3",
+        kProgram + " train " + saved + " --lr 1e-3 --batch 1 --seq 16 --device none --steps 1"}) {
+    EXPECT_EQ(shell(command), 2) << command;
+    EXPECT_NE(text("err").find("not those that were saved"), std::string::npos) << text("err");
+  }
+}
+
+TEST_F(Program, ALimitOnTheSizeOfFilesIsAnErrorThatLeavesNothingHalf) {
+  EXPECT_EQ(shell("ulimit -f 500; " + kTrain + "1 --out " + path("run")), 2);
+  EXPECT_NE(text("err").find("File too large"), std::string::npos) << text("err");
+  for (const fs::directory_entry& entry : fs::directory_iterator(path("run"))) {
+    EXPECT_EQ(entry.path().filename().string().find("step-"), std::string::npos) << entry.path();
   }
 }
 

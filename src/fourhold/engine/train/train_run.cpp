@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 #include <utility>
 
@@ -10,7 +11,9 @@
 #include "fourhold/base/quantity.h"
 #include "fourhold/base/version.h"
 #include "fourhold/engine/arena/ledger_arena.h"
+#include "fourhold/engine/checkpoint/marker.h"
 #include "fourhold/engine/checkpoint/resumption.h"
+#include "fourhold/engine/checkpoint/saved_checkpoint.h"
 #include "fourhold/engine/data/builtin_text.h"
 #include "fourhold/engine/train/process_memory.h"
 #include "fourhold/engine/train/run_weights.h"
@@ -129,6 +132,10 @@ class Run {
     if (from.checkpoint) {
       resume(*from.checkpoint);
     } else if (choice.weights) {
+      const std::filesystem::path marker = std::filesystem::path(*choice.weights) / kMarkerName;
+      if (std::filesystem::exists(marker)) {
+        (void)open_checkpoint(*choice.weights, Verify::contents);  // of ours: every byte is known
+      }
       const WeightFiles files(*choice.weights);
       const PublishedWeights weights(files.tensors(), setup_.model, *choice.weights);
       for (const std::string& note : files.notes()) observer_.note(note);
