@@ -26,13 +26,13 @@ using report::Align;
 
 void add_row(report::Table& table, const char* type, double peak, double bandwidth,
              const hardware::SustainedShares& shares) {
-  const auto tera = [](double rate) { return fmt::format("{:.0f} GFLOP/s", rate / 1e9); };
-  const auto giga = [&](double share) {
+  const auto flops = [](double rate) { return fmt::format("{:.0f} GFLOP/s", rate / 1e9); };
+  const auto bytes = [&](double share) {
     return fmt::format("{:.0f} GB/s", share * bandwidth / 1e9);
   };
-  table.add({type, tera(peak), tera(peak * shares.matmul), tera(peak * shares.attention.flash_2),
-             tera(peak * shares.attention.flash_2 * shares.attention.backward),
-             giga(shares.elementwise), giga(shares.update)});
+  table.add({type, flops(peak), flops(peak * shares.matmul), flops(peak * shares.attention.flash_2),
+             flops(peak * shares.attention.flash_2 * shares.attention.backward),
+             bytes(shares.elementwise), bytes(shares.update)});
 }
 
 std::string text_of(const Device& device, const api::MeasureRequest& request, double seconds,
@@ -82,8 +82,8 @@ void require_device_file(const std::string& path) {
 ExitCode measure(const Question& question) {
   const auto request = api::request_of<api::MeasureRequest>(question.arguments);
   if (!request.output.empty()) require_device_file(request.output);
-  const engine::Isa isa = engine::isa_of_plan(request.isa.value_or("auto"));
-  const int threads = threads_of(request.threads.value_or(0));
+  const engine::Isa isa = engine::isa_of_plan(request.plan.isa.value_or("auto"));
+  const int threads = threads_of(request.plan.threads.value_or(0));
   constexpr std::array kComputes{DType::bf16, DType::fp32};
   const double begin = engine::steady_seconds();
   const Device device = engine::measure_machine(

@@ -1,19 +1,18 @@
 // `fourhold measure`: this machine as a device file. The engine's program answers.
 #pragma once
 
-#include <cstdint>
-#include <optional>
 #include <string>
 
+#include "fourhold/api/engine_options.h"
 #include "fourhold/api/option.h"
+#include "fourhold/plan/plan_request.h"
 
 namespace fourhold::api {
 
 struct MeasureRequest {
   std::string output;  // the device file
   bool quick = false;
-  std::optional<std::int64_t> threads;
-  std::optional<std::string> isa;
+  plan::PlanRequest plan;  // threads and isa
 };
 
 template <class Visitor>
@@ -22,14 +21,7 @@ void visit_options(Visitor&& visit, MeasureRequest& request) {
                OptionGroup::question,
                ValueKind::flag},
         request.quick);
-  visit(Option{{"threads", "threads to measure with; all usable cores if not given", {0, 4096}},
-               OptionGroup::plan,
-               ValueKind::number},
-        request.threads);
-  visit(Option{{"isa", "instruction set to measure; the best of the machine if not given"},
-               OptionGroup::plan,
-               ValueKind::text},
-        request.isa);
+  visit_execution(visit, request.plan);
   visit(Option{{"output", "where to write the device file, such as machine.json"},
                OptionGroup::output,
                ValueKind::file,

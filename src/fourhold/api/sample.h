@@ -8,11 +8,10 @@
 #include <string>
 #include <string_view>
 
+#include "fourhold/api/engine_options.h"
 #include "fourhold/api/option.h"
-#include "fourhold/api/plan_options.h"
 #include "fourhold/base/units.h"
 #include "fourhold/plan/field_info.h"
-#include "fourhold/plan/plan_fields.h"
 #include "fourhold/plan/plan_request.h"
 
 namespace fourhold::api {
@@ -85,21 +84,9 @@ void visit_options(Visitor&& visit, SampleRequest& request) {
       ValueKind::file, request.tokenizer);
   ask({"precision", "of weights and arithmetic; as the weights are stored if not given"},
       ValueKind::choice, request.precision);
-  visit(Option{{"memory",
-                "most memory of the process: the arena and the allowance beside it, such as 4GiB"},
-               OptionGroup::device,
-               ValueKind::size},
-        request.memory);
-  visit(Option{{"verbose", "says which kernels were chosen, and why others were not"},
-               OptionGroup::output,
-               ValueKind::flag},
-        request.verbose);
-  plan::visit_fields(
-      [&visit](const plan::FieldInfo& info, auto& field) {
-        if (info.name != "threads" && info.name != "isa") return;
-        visit(Option{info, OptionGroup::plan, kind_of(field)}, field);
-      },
-      request.plan);
+  visit_process_memory(visit, request.memory);
+  visit_verbose(visit, request.verbose);
+  visit_execution(visit, request.plan);
 }
 
 }  // namespace fourhold::api

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "fourhold/api/engine_options.h"
 #include "fourhold/api/run.h"
 #include "fourhold/base/units.h"
 
@@ -134,11 +135,7 @@ void visit_options(Visitor&& visit, TrainRequest& request) {
                OptionGroup::device,
                ValueKind::file},
         request.device);
-  visit(Option{{"memory",
-                "most memory of the process: the arena and the allowance beside it, such as 4GiB"},
-               OptionGroup::device,
-               ValueKind::size},
-        request.memory);
+  visit_process_memory(visit, request.memory);
   visit(Option{{"out", "folder for logs and checkpoints; without it nothing is kept"},
                OptionGroup::output,
                ValueKind::file},
@@ -160,17 +157,9 @@ void visit_options(Visitor&& visit, TrainRequest& request) {
          kEvery},
         request.evaluate_every);
   every({"log_every", "steps between lines; 1 if not given", kEvery}, request.log_every);
-  visit(Option{{"verbose", "says which kernels were chosen, and why others were not"},
-               OptionGroup::output,
-               ValueKind::flag},
-        request.verbose);
+  visit_verbose(visit, request.verbose);
   visit_plan_options(visit, request.plan);
-  plan::visit_fields(
-      [&visit](const plan::FieldInfo& info, auto& field) {
-        if (info.name != "threads" && info.name != "isa") return;
-        visit(Option{info, OptionGroup::plan, kind_of(field)}, field);
-      },
-      request.plan);
+  visit_execution(visit, request.plan);
 }
 
 }  // namespace fourhold::api

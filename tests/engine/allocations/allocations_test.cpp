@@ -13,8 +13,8 @@
 
 #include "fourhold/engine/kernels/gemm_candidates.h"
 #include "fourhold/engine/train/train_run.h"
-#include "fourhold/model/hf_config.h"
 #include "tests/engine/allocations/allocation_count.h"
+#include "tests/engine/train/small_training.h"
 
 namespace fourhold::engine {
 namespace {
@@ -40,26 +40,15 @@ struct Case {
 };
 
 TrainSetup setup_of(const Case& one) {
-  TrainSetup setup;
-  setup.model = model::read_hf_config(one.config, "small");
-  setup.numerics = model::read_numerics(one.config, "small");
-  setup.profile = plan::load_profile("fourhold");
+  TrainSetup setup = testing::training_of(one.config, one.precision, kSteps, 1e-3);
   plan::Plan& plan = setup.plan;
-  plan.profile = "fourhold";
   plan.isa = std::string(plan::to_string(isa_of_plan(one.isa)));
-  plan.precision = one.precision;
   plan.recompute = plan::recompute_from_string("full");
   plan.threads = std::string_view(one.isa) == "portable" ? 1 : 2;
   plan.micro_batch = 4;
   plan.grad_accum = std::string_view(one.isa) == "portable" ? 1 : 2;  // plain C++ is slow
   plan.global_batch = 4 * plan.grad_accum;
   plan.seq = 128;
-  plan.layers_per_stage = {2};
-  setup.steps = kSteps;
-  setup.options.schedule = {
-      .decay = Decay::constant, .peak = 1e-3, .minimum = 1e-3, .warm_up_steps = 0, .steps = kSteps};
-  setup.options.seed = 1;
-  setup.data.held_out_share = 0;
   return setup;
 }
 

@@ -7,7 +7,7 @@
 
 #include "fourhold/base/error.h"
 #include "fourhold/engine/train/train_run.h"
-#include "fourhold/model/hf_config.h"
+#include "tests/engine/train/small_training.h"
 
 namespace fourhold::engine {
 namespace {
@@ -17,32 +17,17 @@ constexpr const char* kConfig =
     R"("resid_pdrop":0,"embd_pdrop":0,"attn_pdrop":0})";
 
 TrainSetup setup_of(plan::Precision precision, double rate, std::int64_t steps) {
-  TrainSetup setup;
-  setup.model = model::read_hf_config(kConfig, "tiny");
-  setup.numerics = model::read_numerics(kConfig, "tiny");
-  setup.profile = plan::load_profile("fourhold");
+  TrainSetup setup = testing::training_of(kConfig, precision, steps, rate);
   plan::Plan& plan = setup.plan;
-  plan.profile = "fourhold";
   plan.isa = std::string(plan::to_string(best_isa()));
-  plan.precision = precision;
   plan.micro_batch = 4;
   plan.global_batch = 4;
   plan.seq = 32;
-  plan.layers_per_stage = {2};
-  setup.steps = steps;
-  setup.options.schedule = {
-      .decay = Decay::constant, .peak = rate, .minimum = rate, .warm_up_steps = 0, .steps = steps};
   setup.options.hyperparameters.weight_decay = 0;
-  setup.options.seed = 1;
-  setup.data.held_out_share = 0;
   return setup;
 }
 
-TrainResult run(const TrainSetup& setup) {
-  return train(setup, {.note = [](const std::string&) {},
-                       .line = [](const TrainLine&) {},
-                       .stop_asked = [] { return false; }});
-}
+using testing::run;
 
 double mean_of_last(const std::vector<double>& losses, std::size_t count) {
   double sum = 0;
