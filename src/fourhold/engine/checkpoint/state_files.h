@@ -18,11 +18,14 @@
 #include "fourhold/base/dims.h"
 #include "fourhold/engine/checkpoint/file_sum.h"
 #include "fourhold/engine/checkpoint/safetensors_reader.h"
-#include "fourhold/engine/checkpoint/slice.h"
 #include "fourhold/engine/tensor/tensor.h"
 #include "fourhold/model/names.h"
+#include "fourhold/plan/slice.h"
 
 namespace fourhold::engine {
+
+using plan::contiguous;
+using plan::Slice;
 
 struct StateTensor {
   std::string kind;  // "master", "moment1", "moment2": ledger::Role, or what an optimizer adds

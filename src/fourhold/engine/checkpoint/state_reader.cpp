@@ -47,7 +47,7 @@ Description parse_description(std::string_view text, const std::string& where) {
   one.slice = {
       fields.required_integer("begin", kElements), fields.required_integer("length", kElements),
       fields.required_integer("stride", kElements), fields.required_integer("count", kElements)};
-  if (!is_valid(one.slice, one.shape.elements())) {
+  if (!plan::is_valid(one.slice, one.shape.elements())) {
     throw Error("begin",
                 fmt::format("the slice does not lie within the {} elements of {}",
                             one.shape.elements(), to_string(one.shape)),
@@ -150,7 +150,7 @@ bool StateFiles::holds(const std::string& kind, const model::ParameterId& parame
 
 void StateFiles::read(const std::string& kind, const model::ParameterId& parameter,
                       const Dims& shape, const Slice& slice, const Tensor& out) const {
-  assert(is_valid(slice, shape.elements()) && out.elements() == slice.elements());
+  assert(plan::is_valid(slice, shape.elements()) && out.elements() == slice.elements());
   const std::string name = to_string(parameter);
   const auto found = states_.find({name, kind});
   if (found == states_.end()) {
@@ -171,7 +171,7 @@ void StateFiles::read(const std::string& kind, const model::ParameterId& paramet
       std::optional<HeldAt> held;
       const auto piece =
           std::find_if(state.pieces.begin(), state.pieces.end(), [&held, at](const Piece& p) {
-            held = find_element(p.slice, at);
+            held = plan::find_element(p.slice, at);
             return held.has_value();
           });
       if (piece == state.pieces.end()) {

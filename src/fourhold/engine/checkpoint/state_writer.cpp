@@ -42,7 +42,7 @@ FileSum write_state(const std::string& folder, RankOf who, std::span<const State
   for (const StateTensor* tensor : order) {
     const std::optional<model::StoredType> type = stored_type(tensor->data.dtype);
     assert(type.has_value() && "state is kept in types that files can hold");
-    assert(is_valid(tensor->slice, tensor->shape.elements()));
+    assert(plan::is_valid(tensor->slice, tensor->shape.elements()));
     assert(tensor->data.elements() == tensor->slice.elements());
     const std::string name =
         fmt::format("{}.{}@{}", to_string(tensor->parameter), tensor->kind, tensor->slice.begin);

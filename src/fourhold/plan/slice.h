@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-namespace fourhold::engine {
+namespace fourhold::plan {
 
 // `count` runs of `length` elements, the first at `begin`, `stride` apart; held one after the
 // other. A contiguous slice is one run; the columns [a, b) of a matrix [rows, columns] are {a, b -
@@ -50,4 +50,4 @@ struct HeldAt {
   return HeldAt{number * slice.length + within, slice.length - within};
 }
 
-}  // namespace fourhold::engine
+}  // namespace fourhold::plan

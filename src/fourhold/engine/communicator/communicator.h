@@ -1,0 +1,50 @@
+// Messages between the ranks of one run. Collectives are made of these (collectives.h), so that
+// every implementation adds the same numbers in the same order.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace fourhold::engine {
+
+// A message on its way: what wait() takes. Bytes that are sent must stay as they are, and those
+// that are received must not be touched, until wait() has returned.
+struct Message {
+  std::int64_t id = -1;
+};
+
+// What a rank may be doing when its job ends.
+struct Failure {
+  int rank = -1;       // whose fault it is
+  std::string reason;  // "killed by signal 9", "step 12: the loss is not finite"
+};
+
+// One rank's way to the others. Used by one thread.
+class Communicator {
+ public:
+  Communicator() = default;
+  Communicator(const Communicator&) = delete;
+  Communicator& operator=(const Communicator&) = delete;
+  virtual ~Communicator() = default;
+
+  [[nodiscard]] virtual int rank() const = 0;
+  [[nodiscard]] virtual int size() const = 0;
+  // How messages travel: "MPI (Open MPI 4.1.4)", "threads of one process".
+  [[nodiscard]] virtual std::string name() const = 0;
+  // Ranks on the same machine as this one, ascending, itself among them.
+  [[nodiscard]] virtual std::span<const int> node() const = 0;
+
+  // Messages of one pair of ranks and one tag arrive in the order in which they were sent, each
+  // with as many bytes as the receiver asks for. A rank may send to itself.
+  virtual Message send(int to, int tag, std::span<const std::byte> bytes) = 0;
+  virtual Message receive(int from, int tag, std::span<std::byte> bytes) = 0;
+  // Throws Error naming a rank that has failed, died or not answered for the time-out.
+  virtual void wait(std::span<const Message> messages) = 0;
+
+  // Ends the job on every rank: all that wait, now or later, throw Error with this failure.
+  virtual void fail(const Failure& failure) = 0;
+};
+
+}  // namespace fourhold::engine
