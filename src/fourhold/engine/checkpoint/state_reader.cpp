@@ -168,7 +168,7 @@ void StateFiles::read(const std::string& kind, const model::ParameterId& paramet
   for (std::int64_t run = 0; run < slice.count; ++run) {
     std::int64_t at = slice.begin + run * slice.stride;
     for (const std::int64_t end = at + slice.length; at < end;) {
-      std::optional<HeldAt> held;
+      std::optional<plan::HeldAt> held;
       const auto piece =
           std::find_if(state.pieces.begin(), state.pieces.end(), [&held, at](const Piece& p) {
             held = plan::find_element(p.slice, at);
