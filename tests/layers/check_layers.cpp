@@ -70,6 +70,7 @@ constexpr std::array kOwners{
     Owner{"CLI/", "apps/shell/"},
     Owner{"dnnl", "src/fourhold/engine/kernels/onednn.cpp"},
     Owner{"oneapi/", "src/fourhold/engine/kernels/onednn.cpp"},
+    Owner{"mpi.h", "src/fourhold/engine/communicator/mpi_communicator.cpp"},
     Owner{"pcre2", "src/fourhold/engine/data/split_pattern.cpp"},
     Owner{"sentencepiece", "src/fourhold/engine/data/sentencepiece_tokenizer.cpp"},
     Owner{"utf8proc", "src/fourhold/engine/data/nfc.cpp"},

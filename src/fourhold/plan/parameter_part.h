@@ -1,5 +1,5 @@
-// Which elements of a parameter one rank holds and which of them it updates: what splits over tp and
-// over the ranks of ZeRO leave of it.
+// Which elements of a parameter one rank holds and which of them it updates: what splits over tp
+// and over the ranks of ZeRO leave of it.
 #pragma once
 
 #include <cstdint>

@@ -13,6 +13,8 @@
 #include <vector>
 
 #include "fourhold/engine/communicator/communicator.h"
+#include "fourhold/engine/communicator/exchange_messages.h"
+#include "fourhold/engine/communicator/sum_kernel.h"
 #include "fourhold/engine/tensor/tensor.h"
 #include "fourhold/plan/sharding.h"
 
@@ -25,11 +27,6 @@ struct Group {
   [[nodiscard]] int size() const { return static_cast<int>(ranks.size()); }
 };
 
-enum class Sum : std::uint8_t {
-  replace,     // the result takes the place of what was there
-  accumulate,  // and is added to it, in fp32, before it is rounded
-};
-
 // Sent by this rank, by kind of collective.
 struct Traffic {
   static constexpr std::size_t kKinds = 9;  // of plan::Collective
@@ -40,30 +37,35 @@ struct Traffic {
   };
   std::array<Count, kKinds> of_kind{};
   [[nodiscard]] std::int64_t bytes() const;
-  [[nodiscard]] Count& of(plan::Collective kind) {
-    return of_kind[static_cast<std::size_t>(kind)];
-  }
+  [[nodiscard]] Count& of(plan::Collective kind) { return of_kind[static_cast<std::size_t>(kind)]; }
 };
 
 class Collectives {
  public:
   // `buffer` is where pieces of other ranks arrive before they are summed: at least
-  // plan::exchange_buffer_bytes of the largest group. `threads` sum.
+  // plan::exchange_buffer_bytes of the largest group, or what that is for the largest piece where
+  // that is smaller than a chunk. `threads` sum. All tensors outlive this, so that a rank that
+  // fails can take them back from the others before they go.
   Collectives(Communicator& communicator, std::span<std::byte> buffer, int threads);
+  Collectives(const Collectives&) = delete;
+  Collectives& operator=(const Collectives&) = delete;
+  ~Collectives();
 
-  // Pieces are plan::piece_of(elements, group size, member) of the flat tensor; fp32 or bf16.
+  // Pieces are plan::piece_of(elements, group size, member) of the flat tensor; fp32 or bf16 where
+  // they are summed. A group of one sends and counts nothing; what stands in two places is copied.
 
   // Every piece of `whole` becomes what its owner has in it. Any type.
   void all_gather(const Group& group, const Tensor& whole);
   // The same where this rank's piece stands elsewhere; `own` may be longer than the piece.
   void all_gather(const Group& group, const Tensor& own, const Tensor& whole);
   // `own` becomes this rank's piece of the sum of all `whole`. It may be that piece of `whole`
-  // itself, may be longer than the piece, and may have another type than `whole`.
+  // itself, may be longer than the piece, and may have another type than `whole`. Other pieces of
+  // `whole` stay as they are.
   void reduce_scatter(const Group& group, const Tensor& whole, const Tensor& own, Sum sum);
   // A reduce-scatter in place and an all-gather.
   void all_reduce(const Group& group, const Tensor& whole);
 
-  // Numbers that each rank has one of, summed in the order of ranks.
+  // Numbers that each rank has one of, summed in the order of ranks. Counted as all_reduce.
   [[nodiscard]] double sum(const Group& group, double value);
   [[nodiscard]] std::int64_t sum(const Group& group, std::int64_t value);
 
@@ -77,8 +79,8 @@ class Collectives {
   void start_ring(const Group& group, std::span<const std::byte> out, std::span<std::byte> in);
   void finish_ring();
 
-  // Between stages. send() returns at once: the bytes must stay as they are until the next
-  // finish_sends().
+  // Between stages. send() returns at once: the bytes must stay as they are until finish_send() of
+  // the tag, 0 to 30000. A tag has one message under way.
   void send(int to, int tag, const Tensor& tensor);
   void receive(int from, int tag, const Tensor& tensor);
   void finish_send(int tag);
@@ -86,10 +88,20 @@ class Collectives {
   [[nodiscard]] const Traffic& traffic() const { return traffic_; }
 
  private:
+  // Both return the bytes sent.
+  std::int64_t sum_pieces(const Group& group, const Tensor& whole, const Tensor& own, Sum sum);
+  std::int64_t gather_pieces(const Group& group, std::span<std::byte> whole,
+                             std::int64_t item_bytes);
+  template <typename T>
+  T sum_of(const Group& group, T value);
+  void count(plan::Collective kind, std::int64_t steps, std::int64_t bytes);
+
   Communicator& communicator_;
   std::span<std::byte> buffer_;
   int threads_;
   Traffic traffic_;
+  std::vector<Message> messages_;  // of one gather
+  ExchangeMessages exchange_;
   std::vector<Message> ring_;
   std::vector<std::pair<int, Message>> sends_;  // tag, message: at most one of each tag
 };

@@ -7,6 +7,8 @@
 #include <span>
 #include <string>
 
+#include "fourhold/base/error.h"
+
 namespace fourhold::engine {
 
 // A message on its way: what wait() takes. Bytes that are sent must stay as they are, and those
@@ -20,6 +22,9 @@ struct Failure {
   int rank = -1;       // whose fault it is
   std::string reason;  // "killed by signal 9", "step 12: the loss is not finite"
 };
+
+// What wait() throws; `place` names the rank, and its machine where that is known.
+[[nodiscard]] Error failure_error(const std::string& place, const Failure& failure);
 
 // One rank's way to the others. Used by one thread.
 class Communicator {
@@ -42,8 +47,12 @@ class Communicator {
   virtual Message receive(int from, int tag, std::span<std::byte> bytes) = 0;
   // Throws Error naming a rank that has failed, died or not answered for the time-out.
   virtual void wait(std::span<const Message> messages) = 0;
+  // Lets go of all messages of this rank under way, as wait() does before it throws: nobody reads
+  // or writes their bytes from here on. For a rank that fails; what it had promised never comes.
+  virtual void withdraw() noexcept = 0;
 
-  // Ends the job on every rank: all that wait, now or later, throw Error with this failure.
+  // Ends the job on every rank: all that wait, now or later, throw Error with this failure. The
+  // first failure of a job counts.
   virtual void fail(const Failure& failure) = 0;
 };
 
