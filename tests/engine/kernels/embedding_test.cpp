@@ -114,5 +114,45 @@ TEST(Embedding, PositionsAreAddedPerSequenceAndTheirGradientsSummedOverSequences
   }
 }
 
+// Ranks that share the rows of three sequences of 6 tokens, positions 2, 3, 4 and 9, 10, 11, begin
+// and end inside sequences: each has its rows of what the whole would be, and the gradients of all
+// add up to the whole's.
+TEST(Embedding, SharesOfTheRowsHaveThePositionsOfTheWhole) {
+  const std::int64_t rows[] = {2, 3, 4, 9, 10, 11};
+  constexpr std::int64_t kWidth = 19;
+  for (const Isa isa : isas()) {
+    for (const std::int64_t shares : {2, 3, 6, 9}) {
+      const std::int64_t share_rows = 18 / shares;
+      Values table = random_values(DType::fp32, {12, kWidth}, 1);
+      Values dtable(DType::fp32, {12, kWidth});
+      for (std::int64_t i = 0; i < dtable.size(); ++i) dtable.set(i, 0);
+      std::vector<double> gradients(12 * kWidth, 0.0);
+      for (std::int64_t share = 0; share < shares; ++share) {
+        SCOPED_TRACE(::testing::Message() << share << " of " << shares);
+        const Positions positions{.sequences = 3,
+                                  .tokens = 6,
+                                  .first = 2,
+                                  .pieces = 2,
+                                  .second = 9,
+                                  .shares = shares,
+                                  .share = share};
+        Values x =
+            random_values(DType::fp32, {share_rows, kWidth}, 2 + static_cast<unsigned>(share));
+        Values dy = x;
+        const Values before = x;
+        add_positions(x.tensor(), positions, table.tensor(), 0, {2, isa});
+        for (std::int64_t i = 0; i < x.size(); ++i) {
+          const std::int64_t row = share * share_rows + i / kWidth;
+          const std::int64_t at = rows[row % 6] * kWidth + i % kWidth;
+          ASSERT_EQ(x[i], static_cast<float>(before[i] + table[at]));
+          gradients[static_cast<std::size_t>(at)] += before[i];
+        }
+        add_positions_backward(dy.tensor(), positions, dtable.tensor(), 0, {2, isa});
+      }
+      expect_near(dtable, gradients, 1e-6, 1e-6);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace fourhold::engine

@@ -72,6 +72,27 @@ TEST(Rotary, BackwardTurnsBackAndPiecesHaveTheirOwnPositions) {
   }
 }
 
+TEST(Rotary, RowsOfAShareTurnAsTheyDoInTheWhole) {
+  const Rotary rotary = rotary_of(16, 16);
+  Positions positions{.sequences = 3, .tokens = 8, .first = 4, .pieces = 2, .second = 100};
+  constexpr std::int64_t kWidth = 32;
+  for (const Isa isa : isas()) {
+    Values whole = random_values(DType::fp32, {24, 2, 16}, 1);
+    positions.shares = 1;
+    const Values before = whole;
+    rotate(rotary, whole.tensor(), positions, {2, isa});
+    positions.shares = 4;  // of six rows
+    for (positions.share = 0; positions.share < 4; ++positions.share) {
+      Values part(DType::fp32, {6, 2, 16});
+      const std::int64_t first = positions.share * 6 * kWidth;
+      for (std::int64_t i = 0; i < part.size(); ++i) part.set(i, before[first + i]);
+      rotate(rotary, part.tensor(), positions, {2, isa});
+      for (std::int64_t i = 0; i < part.size(); ++i) ASSERT_EQ(part[i], whole[first + i]);
+    }
+    positions.share = 0;
+  }
+}
+
 TEST(Rotary, BitsDoNotDependOnTheNumberOfThreads) {
   for (const Isa isa : isas()) {
     const Positions positions{.sequences = 2, .tokens = 100};

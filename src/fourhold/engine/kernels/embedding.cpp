@@ -137,7 +137,8 @@ void add_positions_all(const Tensor& x, const Positions& positions, const Tensor
       T* to = x.as<T>().data();
       parallel_for(positions.rows(), threads, [&](const Share& share) {
         for (std::int64_t row = share.begin; row < share.end; ++row) {
-          const std::int64_t entry = positions.of(row % positions.tokens) + first_row;
+          const std::int64_t token = (positions.first_row() + row) % positions.tokens;
+          const std::int64_t entry = positions.of(token) + first_row;
           assert(entry < table.rows() && "a position has a row in the table");
           add_row(from + entry * width, to + row * width, width);
         }
@@ -155,11 +156,19 @@ void add_positions_backward_all(const Tensor& dy, const Positions& positions, co
       using G = decltype(gradient_type);
       const T* from = dy.as<const T>().data();
       G* to = dtable.as<G>().data();
+      // The first sequence whose token t is at or behind a row of all sequences.
+      const auto sequence_at = [&](std::int64_t row, std::int64_t t) {
+        return (std::max<std::int64_t>(row - t, 0) + positions.tokens - 1) / positions.tokens;
+      };
+      const std::int64_t begin = positions.first_row();
       parallel_for(positions.tokens, threads, [&](const Share& share) {
         for (std::int64_t t = share.begin; t < share.end; ++t) {
+          const std::int64_t sequence = sequence_at(begin, t);
+          const std::int64_t sequences = sequence_at(begin + positions.rows(), t) - sequence;
+          if (sequences == 0) continue;
           add_rows(
-              from, width, positions.sequences,
-              [&](std::int64_t sequence) { return sequence * positions.tokens + t; },
+              from, width, sequences,
+              [&](std::int64_t i) { return (sequence + i) * positions.tokens + t - begin; },
               to + (positions.of(t) + first_row) * width, 0, width);
         }
       });

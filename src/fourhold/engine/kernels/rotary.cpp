@@ -92,7 +92,8 @@ void rotate_all(const Rotary& rotary, const Tensor& x, const Positions& position
   constexpr std::int64_t kRun = 32;
   const std::int64_t width = x.elements() / positions.rows();
   const std::int64_t heads = width / rotary.head_dim;
-  const std::int64_t piece = positions.tokens / positions.pieces;
+  const std::int64_t piece = positions.piece_tokens();
+  const std::int64_t first_row = positions.first_row();
   const std::int64_t runs_of_piece = (piece + kRun - 1) / kRun;
   with_type(x.dtype, [&](auto type) {
     using T = decltype(type);
@@ -106,7 +107,9 @@ void rotate_all(const Rotary& rotary, const Tensor& x, const Positions& position
         for (std::int64_t token = begin; token < end; ++token) {
           if (token > begin) turns.advance();
           for (std::int64_t sequence = 0; sequence < positions.sequences; ++sequence) {
-            T* row = data + (sequence * positions.tokens + token) * width + rotary.first;
+            const std::int64_t number = sequence * positions.tokens + token - first_row;
+            if (number < 0 || number >= positions.rows()) continue;
+            T* row = data + number * width + rotary.first;
             for (std::int64_t h = 0; h < heads; ++h) {
               turn_head(row + h * rotary.head_dim, rotary.turned / 2, turns.cosines(),
                         turns.sines());
