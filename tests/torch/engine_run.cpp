@@ -46,12 +46,13 @@ class Probe final : public StepDriver {
     copy(targets_, targets);
   }
   void loss(double mean) override { found.loss = mean; }
-  double gradient_norm(std::span<const ParameterTensors> parameters) override {
+  double squared_norm(std::span<const ParameterTensors> parameters) override {
     for (const ParameterTensors& parameter : parameters) {
       found.gradients[to_string(parameter.id)] = values_of(parameter.gradient);
     }
     return 0;
   }
+  void total_squared_norm(double) override {}
   void clip(std::span<const ParameterTensors>) override {}
   void optimize(const ParameterTensors&) override {}
 

@@ -5,6 +5,7 @@
 
 #include "fourhold/plan/attention_scratch.h"
 #include "fourhold/plan/kernel_scratch.h"
+#include "fourhold/plan/split_loss_scratch.h"
 
 namespace fourhold::plan {
 namespace {
@@ -33,8 +34,13 @@ class ScratchRule {
     switch (operation.kind) {
       case model::OpKind::linear:
         return linear(tensor(operation.inputs[0]), tensor(operation.outputs[0]));
+      case model::OpKind::cross_entropy:
+        return {split_loss_scratch_bytes(plan_.tp, tensor(operation.inputs[0]).shape[0].size), 0};
       case model::OpKind::chunked_loss:
-        return {chunked_loss(operation, tensor(operation.inputs[0])), 0};
+        return {chunked_loss(operation, tensor(operation.inputs[0])) +
+                    split_loss_scratch_bytes(plan_.tp,
+                                             operation.forward_transients[0].shape[0].size),
+                0};
       case model::OpKind::attention:
         return attention(tensor(operation.inputs[0]));
       default:

@@ -95,6 +95,10 @@ std::int64_t representative_micro_batches(const plan::Plan& plan) {
 }
 
 plan::Plan arena_plan(const plan::Plan& plan) {
+  return plan.pp == 1 ? representative_plan(plan) : plan;
+}
+
+plan::Plan representative_plan(const plan::Plan& plan) {
   plan::Plan shorter = plan;
   shorter.grad_accum = representative_micro_batches(plan);
   shorter.global_batch = shorter.micro_batch * shorter.grad_accum * shorter.dp;
@@ -109,7 +113,7 @@ MemoryPrediction predict_stages(const model::ModelConfig& config, const plan::Pl
   std::vector<BlockLifetimes> lifetimes;
   lifetimes.reserve(blocks.blocks.size());
   for (const plan::ProgramBlock& block : blocks.blocks) lifetimes.push_back(block_lifetimes(block));
-  const plan::Plan representative = arena_plan(plan);
+  const plan::Plan representative = representative_plan(plan);
 
   MemoryPrediction prediction;
   prediction.stages.reserve(static_cast<std::size_t>(plan.pp));

@@ -52,8 +52,13 @@ enum class WithLedger : std::uint8_t { yes, no };
 // later moment holds what an earlier one held. At most grad_accum.
 [[nodiscard]] std::int64_t representative_micro_batches(const plan::Plan& plan);
 
-// The plan with as few micro-batches as an arena must be placed for: later ones hold what earlier
-// ones held (docs/design/02-programs-and-arenas.md). The plan itself where it has no more.
+// The plan with that many micro-batches.
+[[nodiscard]] plan::Plan representative_plan(const plan::Plan& plan);
+
+// The plan with as few micro-batches as an arena must be placed for. On one stage micro-batches
+// between the first and the last lie where the second does. In a pipeline several are alive
+// together and each has a place of its own: an arena is placed for all of them
+// (docs/design/02-programs-and-arenas.md).
 [[nodiscard]] plan::Plan arena_plan(const plan::Plan& plan);
 
 }  // namespace fourhold::predict

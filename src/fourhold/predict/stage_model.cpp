@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "fourhold/plan/communication_buffers.h"
 #include "fourhold/plan/step_scalars.h"
 #include "fourhold/predict/dummy_gradients.h"
 
@@ -124,6 +125,12 @@ void StageModel::add_buffers(const plan::Profile& profile) {
          .elements = static_cast<std::int64_t>(
              std::ceil(profile.optimizer_temporary * static_cast<double>(totals_.updated))),
          .alive = Alive::optimizer});
+  }
+  if (profile.kernel_scratch == plan::KernelScratch::engine) {
+    for (const plan::CommunicationBuffer& buffer : communication_buffers(program_, blocks_)) {
+      input_.tensors.push_back(
+          {.name = buffer.name, .dtype = buffer.dtype, .elements = buffer.elements});
+    }
   }
   for (const plan::StepScalar& scalar : plan::kStepScalars) {
     input_.tensors.push_back({.name = scalar.name,

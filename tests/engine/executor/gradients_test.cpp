@@ -36,7 +36,8 @@ class OracleDriver final : public StepDriver {
     copy(batch_.targets, micro_batch, targets);
   }
   void loss(double mean) override { mean_loss = mean; }
-  double gradient_norm(std::span<const ParameterTensors>) override { return 1; }
+  double squared_norm(std::span<const ParameterTensors>) override { return 1; }
+  void total_squared_norm(double) override {}
   void clip(std::span<const ParameterTensors>) override {}
   void optimize(const ParameterTensors&) override {}
 

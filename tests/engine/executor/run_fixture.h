@@ -57,7 +57,8 @@ class PlainDriver final : public StepDriver {
   void load_ids(std::int64_t micro_batch, const Tensor& ids) override;
   void load_targets(std::int64_t micro_batch, const Tensor& targets) override;
   void loss(double mean) override { mean_loss = mean; }
-  double gradient_norm(std::span<const ParameterTensors>) override { return 1; }
+  double squared_norm(std::span<const ParameterTensors>) override { return 1; }
+  void total_squared_norm(double) override {}
   void clip(std::span<const ParameterTensors>) override {}
   void optimize(const ParameterTensors& parameter) override { updated.push_back(parameter.name); }
 

@@ -1,6 +1,8 @@
 #include "fourhold/engine/executor/executor.h"
 
 #include <algorithm>
+#include <cmath>
+#include <span>
 #include <utility>
 
 #include "fourhold/engine/kernels/isa.h"
@@ -15,31 +17,42 @@ using plan::Work;
 
 Executor::Executor(const model::ModelConfig& config, const model::Numerics& numerics,
                    const plan::Plan& plan, const plan::Profile& profile, LedgerArena& arena,
-                   Watch watch)
+                   Watch watch, const RankPlace& place)
     : config_(config),
       numerics_(numerics),
       plan_(plan),
       isa_(isa_of_plan(plan.isa)),
       watch_(watch),
+      groups_(plan, place.rank),
       blocks_(plan::lower_blocks(config, predict::arena_plan(plan), profile)),
-      program_(plan::lower(config, blocks_, predict::arena_plan(plan), profile, 0,
+      program_(plan::lower(config, blocks_, predict::arena_plan(plan), profile, groups_.at().pp,
                            plan::ProgramKind::train_step)),
       walked_(walk_program(program_, blocks_)),
       slots_(walked_.slots, arena),
-      numbers_{config_, numerics_, plan_.micro_batch, plan_.seq},
+      numbers_{config_, numerics_, plan_.micro_batch, plan_.seq / plan_.cp},
       gemms_(isa_),
       recorder_(walked_.slots.size()) {
+  if (place.communicator != nullptr && plan.devices() > 1) {
+    std::span<std::byte> buffer;
+    if (const SlotId slot = walked_.buffers.exchange; slot != kNoSlot) {
+      buffer = {tensor_of(slot).data, static_cast<std::size_t>(tensor_of(slot).bytes())};
+    }
+    collectives_.emplace(*place.communicator, buffer, static_cast<int>(plan.threads));
+  }
   prepare();
 }
 
 Executor::~Executor() = default;
 
 OperationContext Executor::context() {
-  return {numbers_, state_, {.threads = static_cast<int>(plan_.threads), .isa = isa_}};
+  return {numbers_,
+          state_,
+          {.threads = static_cast<int>(plan_.threads), .isa = isa_},
+          {&groups_, collectives()}};
 }
 
 // Steps before the micro-batches, of each micro-batch, and after: on one stage they follow each
-// other.
+// other, and the arena's program has fewer of them than the run.
 std::vector<std::pair<std::size_t, std::size_t>> Executor::segments() const {
   std::vector<std::pair<std::size_t, std::size_t>> segments;
   for (std::size_t i = 0; i < steps_.size(); ++i) {
@@ -52,6 +65,12 @@ std::vector<std::pair<std::size_t, std::size_t>> Executor::segments() const {
 
 void Executor::run_step(StepDriver& driver) {
   state_ = {};
+  if (program_.plan.grad_accum == plan_.grad_accum) {
+    for (std::size_t i = 0; i < steps_.size(); ++i) {
+      run(steps_[i], static_cast<std::int64_t>(i), steps_[i].at.micro_batch, driver);
+    }
+    return;
+  }
   const auto parts = segments();
   const auto laid_out = static_cast<std::int64_t>(parts.size()) - 2;  // micro-batches
   const auto run_part = [&](std::size_t part, std::int64_t micro_batch) {
@@ -72,9 +91,16 @@ void Executor::run_step(StepDriver& driver) {
 void Executor::run(const PreparedStep& step, std::int64_t index, std::int64_t micro_batch,
                    StepDriver& driver) {
   if (watch_ == Watch::on) slots_.watch(step.born);
+  run_work(step, micro_batch, driver);
+  for (const auto& [slot, operand] : step.operands) recorder_.touch(slot, operand, index);
+  if (watch_ == Watch::on) slots_.check(step.operands, step.written);
+}
+
+void Executor::run_work(const PreparedStep& step, std::int64_t micro_batch, StepDriver& driver) {
   switch (step.at.work) {
     case Work::count_tokens: {
-      const std::int64_t tokens = driver.count_tokens();
+      const std::int64_t tokens = sum_of(Work::count_tokens, driver.count_tokens());
+      driver.learned_tokens(tokens);
       state_.inverse_tokens = 1.0F / static_cast<float>(tokens);
       tensor_of(walked_.scalars[kTokenCount]).as<std::int64_t>()[0] = tokens;
       tensor_of(walked_.scalars[kLossSum]).as<double>()[0] = 0;
@@ -90,42 +116,58 @@ void Executor::run(const PreparedStep& step, std::int64_t index, std::int64_t mi
       run_operation(step.call, context());
       break;
     case Work::reduce_loss: {
-      tensor_of(walked_.scalars[kLossSum]).as<double>()[0] = state_.loss_sum;
+      // Ranks of one tp group have computed the same loss: the first brings it.
+      const double own = groups_.at().tp == 0 ? state_.loss_sum : 0;
+      const double sum = sum_of(Work::reduce_loss, own);
+      tensor_of(walked_.scalars[kLossSum]).as<double>()[0] = sum;
       const auto tokens = tensor_of(walked_.scalars[kTokenCount]).as<std::int64_t>()[0];
-      driver.loss(state_.loss_sum / static_cast<double>(tokens));
+      driver.loss(sum / static_cast<double>(tokens));
       break;
     }
-    case Work::gradient_norm:
-      tensor_of(walked_.scalars[kGradientNorm]).as<double>()[0] = driver.gradient_norm(parameters_);
+    case Work::gradient_norm: {
+      const double squared = sum_of(Work::gradient_norm, driver.squared_norm(parameters_));
+      tensor_of(walked_.scalars[kGradientNorm]).as<double>()[0] = std::sqrt(squared);
+      driver.total_squared_norm(squared);
       break;
+    }
     case Work::clip:
       driver.clip(parameters_);
+      // No rank writes before all know that what they write is finite: one that finds it is not
+      // throws, and the others learn of it here.
+      if (collectives_) (void)collectives_->sum(groups_.of(plan::Axis::world), std::int64_t{0});
       break;
     case Work::optimize:
       for (const std::size_t parameter : step.parameters) driver.optimize(parameters_[parameter]);
       break;
     default:
-      break;  // messages between ranks: there is one
+      exchange(step);
+      break;
   }
-  for (const auto& [slot, operand] : step.operands) recorder_.touch(slot, operand, index);
-  if (watch_ == Watch::on) slots_.check(step.operands, step.written);
 }
 
+// The first micro-batch's forwards, in its own place: between two steps nothing else is there.
 double Executor::evaluate(const Load& load_ids, const Load& load_targets) {
   state_ = {};
   state_.purpose = Purpose::evaluate;
-  // The first micro-batch's forwards, in its own place: between two steps nothing else is there.
-  const auto [begin, end] = segments()[1];
   const OperationContext context = this->context();
-  for (std::size_t i = begin; i < end; ++i) {
-    const PreparedStep& step = steps_[i];
-    if (step.at.work == Work::load_ids) load_ids(step.operands.front().second);
-    if (step.at.work == Work::load_targets) load_targets(step.operands.front().second);
-    if (step.at.work == Work::compute && step.call.phase == plan::Phase::forward) {
-      run_operation(step.call, context);
+  for (const PreparedStep& step : steps_) {
+    if (step.at.micro_batch != 0 || step.at.direction != plan::Direction::forward) continue;
+    switch (step.at.work) {
+      case Work::load_ids:
+        load_ids(step.operands.front().second);
+        break;
+      case Work::load_targets:
+        load_targets(step.operands.front().second);
+        break;
+      case Work::compute:
+        run_operation(step.call, context);
+        break;
+      default:
+        exchange(step);
+        break;
     }
   }
-  return state_.loss_sum;
+  return groups_.at().tp == 0 ? state_.loss_sum : 0;
 }
 
 ledger::Ledger Executor::measured() const {

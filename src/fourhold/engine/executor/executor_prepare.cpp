@@ -9,6 +9,12 @@ namespace {
 
 using plan::Work;
 
+// `elements` of a tensor from `begin` on; the tensor itself where these are all.
+Tensor part_of(const Tensor& tensor, std::int64_t begin, std::int64_t elements) {
+  if (tensor.data == nullptr || elements == tensor.elements()) return tensor;
+  return {tensor.data + bytes_of(begin, tensor.dtype), tensor.dtype, Dims{elements}};
+}
+
 }  // namespace
 
 void Executor::prepare() {
@@ -38,11 +44,36 @@ void Executor::list_parameters() {
         local.use.of_embedding
             ? model::Block::embedding
             : blocks_.blocks[static_cast<std::size_t>(trained.block)].sharded.operations.block;
-    const model::ParameterId id{block, trained.layer, local.use.parameter.name};
-    parameters_.push_back({id, to_string(id), local.use.parameter.role, tensor_of(slots.weight),
-                           tensor_of(slots.master), tensor_of(slots.moment1),
-                           tensor_of(slots.moment2), tensor_of(slots.gradient)});
+    ParameterTensors own;
+    own.id = {block, trained.layer, local.use.parameter.name};
+    own.name = to_string(own.id);
+    own.role = local.use.parameter.role;
+    place_parts(local, slots, own);
+    parameters_.push_back(std::move(own));
   }
+}
+
+void Executor::place_parts(const plan::LocalParameter& local, const ParameterSlots& slots,
+                           ParameterTensors& own) const {
+  const plan::ParameterPart whole = plan::local_part(plan_, groups_.rank(), local);
+  const Group& sharding = groups_.of(plan::Axis::sharding);
+  const plan::Piece piece = plan::piece_of(local.elements(), sharding.size(), sharding.place);
+  const plan::ParameterPart slice = plan::cut(whole, piece);
+  own.held = plan_.zero == 3 ? slice : whole;
+  own.owned = plan_.zero >= 1 ? slice : whole;
+  own.held_weight = tensor_of(slots.weight);
+  // A tensor of the rank's slice alone, or the slice of a tensor of all local elements.
+  const auto of_slice = [&](SlotId slot, int split_from) {
+    const bool is_slice = plan_.zero >= split_from;
+    return part_of(tensor_of(slot), is_slice ? 0 : own.owned.begin, own.owned.elements());
+  };
+  own.weight = of_slice(slots.weight, 3);
+  own.gradient = of_slice(slots.gradient, 2);
+  own.master = of_slice(slots.master, 1);
+  own.moment1 = of_slice(slots.moment1, 1);
+  own.moment2 = of_slice(slots.moment2, 1);
+  const bool second_table = local.use.of_embedding && plan_.pp > 1;
+  own.first_copy = !second_table && plan::is_first_copy(plan_, groups_.rank(), local);
 }
 
 void Executor::prepare_step(const WalkedStep& walked, PreparedStep& step) {
@@ -59,6 +90,8 @@ void Executor::prepare_step(const WalkedStep& walked, PreparedStep& step) {
       step.written = step.operands;
       break;
     case Work::count_tokens:
+      uses(walked_.buffers.exchange);
+      [[fallthrough]];
     case Work::reduce_loss:
       uses(walked_.scalars[kTokenCount]);
       uses(walked_.scalars[kLossSum]);
@@ -79,6 +112,7 @@ void Executor::prepare_step(const WalkedStep& walked, PreparedStep& step) {
       }
       break;
     default:
+      prepare_exchange(walked, step);
       break;
   }
 }
@@ -115,14 +149,14 @@ void Executor::place_parameters(const WalkedStep& walked, PreparedStep& prepared
   OperationCall& call = prepared.call;
   for (const std::int16_t parameter : step.reads_parameters) {
     const std::size_t k = parameter_place(call, parameter);
-    const SlotId slot = walked.parameters[static_cast<std::size_t>(parameter)].weight;
+    const SlotId slot = walked.parameters[static_cast<std::size_t>(parameter)].used_weight();
     call.parameters[k] = tensor_of(slot);
     prepared.operands.emplace_back(slot, tensor_of(slot));
   }
   const auto now = static_cast<std::int64_t>(steps_.size());
   for (const std::int16_t parameter : step.writes_gradients) {
     const std::size_t k = parameter_place(call, parameter);
-    const SlotId slot = walked.parameters[static_cast<std::size_t>(parameter)].gradient;
+    const SlotId slot = walked.parameters[static_cast<std::size_t>(parameter)].made_gradient();
     const bool first = walked_.slots[static_cast<std::size_t>(slot)].first_step == now;
     call.parameter_gradients[k] = {tensor_of(slot),
                                    first ? Destination::overwrite : Destination::accumulate};

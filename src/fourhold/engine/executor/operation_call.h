@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <span>
 
+#include "fourhold/engine/executor/rank_groups.h"
 #include "fourhold/engine/kernels/destination.h"
 #include "fourhold/engine/kernels/execution.h"
 #include "fourhold/engine/kernels/gemm.h"
@@ -49,6 +50,7 @@ struct OperationCall {
   const model::LayerKind* layer_kind = nullptr;  // null outside layers
   model::Block block = model::Block::layer;
   plan::Phase phase = plan::Phase::forward;
+  plan::OperationCollective collective;  // of the phase
   // By place among the operation's inputs, outputs, parameters and transients; without data where
   // the step does not state them.
   std::array<Tensor, 4> inputs;
@@ -69,7 +71,7 @@ struct ModelNumbers {
   const model::ModelConfig& config;
   const model::Numerics& numerics;
   std::int64_t micro_batch = 1;  // sequences
-  std::int64_t seq = 0;
+  std::int64_t seq = 0;          // tokens of one on this rank
 };
 
 enum class Purpose : std::uint8_t {
@@ -90,6 +92,7 @@ struct OperationContext {
   const ModelNumbers& model;
   MicroBatchState& state;
   Execution execution;
+  RankContext ranks;
 };
 
 // Forward (also when recomputing) or backward, as the call's phase says.

@@ -25,6 +25,7 @@ OperationCall start_call(const plan::ProgramBlock& block, const plan::Step& step
     call.layer_kind = &config.kinds[static_cast<std::size_t>(operations.layer_kind)];
   }
   call.phase = step.phase;
+  call.collective = step.collective;
   return call;
 }
 

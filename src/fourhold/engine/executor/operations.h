@@ -24,6 +24,10 @@ void rotary_backward(const OperationCall& call, const OperationContext& context)
 void attention_forward(const OperationCall& call, const OperationContext& context);
 void attention_backward(const OperationCall& call, const OperationContext& context);
 
+// operations_border.cpp: where a branch of the residual stream begins and ends
+void border_forward(const OperationCall& call, const OperationContext& context);
+void border_backward(const OperationCall& call, const OperationContext& context);
+
 // operations_elementwise.cpp
 void norm_forward(const OperationCall& call, const OperationContext& context);
 void norm_backward(const OperationCall& call, const OperationContext& context);

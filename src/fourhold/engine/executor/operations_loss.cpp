@@ -2,10 +2,14 @@
 // before.
 #include <algorithm>
 #include <cassert>
+#include <cmath>
+#include <span>
 
+#include "fourhold/engine/executor/operation_operands.h"
 #include "fourhold/engine/executor/operations.h"
 #include "fourhold/engine/kernels/cross_entropy.h"
 #include "fourhold/engine/kernels/elementwise.h"
+#include "fourhold/plan/split_loss_scratch.h"
 
 namespace fourhold::engine {
 namespace {
@@ -26,18 +30,61 @@ Tensor values_of(const Tensor& vector, std::int64_t first, std::int64_t count) {
   return {vector.data + bytes_of(first, vector.dtype), vector.dtype, Dims{count}};
 }
 
+// This rank's columns of the vocabulary.
+Logits logits_of(const OperationContext& context, const Tensor& logits, const Tensor& targets) {
+  const std::int64_t local = width_of(logits);
+  const std::int64_t first = context.ranks.groups->at().tp * local;
+  return {.logits = logits,
+          .targets = targets,
+          .vocabulary =
+              std::clamp<std::int64_t>(context.model.config.vocab - first, 0, local),
+          .first_id = first};
+}
+
+// Of a vocabulary that tp splits: each rank's largest logits, sums of exponentials and targets'
+// logits, put together, give the loss and what the gradient needs. `scratch` ends in room for them
+// (plan/split_loss_scratch.h). A gradient without data is not wanted.
+double split_cross_entropy(const OperationCall& call, const OperationContext& context,
+                           const Logits& logits, const Tensor& gradient) {
+  const std::int64_t rows = logits.logits.dims[0];
+  std::byte* const room =
+      call.scratch.data() + call.scratch.size() - plan::kSplitLossNumbers * 4 * rows;
+  const Tensor statistics{room, DType::fp32, Dims{rows, 3}};
+  const Tensor log_sums{room + 3 * 4 * rows, DType::fp32, Dims{rows}};
+  cross_entropy_statistics(logits, statistics, context.execution);
+  context.ranks.collectives->merge_statistics(context.ranks.groups->of(plan::Axis::tp), statistics);
+  double loss = 0;
+  for (std::int64_t row = 0; row < rows; ++row) {
+    const auto at = static_cast<std::size_t>(row);
+    const std::span<const float> own = statistics.as<float>().subspan(3 * at, 3);
+    log_sums.as<float>()[at] = own[0] + std::log(own[1]);
+    if (logits.targets.as<std::int32_t>()[at] < 0) continue;
+    loss += static_cast<double>(log_sums.as<float>()[at]) - static_cast<double>(own[2]);
+  }
+  if (gradient.data != nullptr) {
+    cross_entropy_gradient(logits, log_sums, context.state.inverse_tokens, gradient,
+                           context.execution);
+  }
+  return loss;
+}
+
+// The sum of the rows' losses, and the gradient where there is place for it.
+double loss_of(const OperationCall& call, const OperationContext& context, const Logits& logits,
+               const Tensor& gradient) {
+  const bool evaluates = context.state.purpose == Purpose::evaluate;
+  if (context.ranks.groups->of(plan::Axis::tp).size() > 1) {
+    return split_cross_entropy(call, context, logits, evaluates ? Tensor{} : gradient);
+  }
+  if (evaluates) return cross_entropy_loss(logits, context.execution);
+  return cross_entropy(logits, context.state.inverse_tokens, gradient, context.execution);
+}
+
 }  // namespace
 
 // The gradient takes the logits' place (in the list of operations, that of their log-softmax).
 void cross_entropy_forward(const OperationCall& call, const OperationContext& context) {
-  const Logits logits{.logits = call.inputs[0],
-                      .targets = call.inputs[1],
-                      .vocabulary = context.model.config.vocab};
-  if (context.state.purpose == Purpose::evaluate) {
-    return add_loss(call, context, cross_entropy_loss(logits, context.execution));
-  }
-  add_loss(call, context,
-           cross_entropy(logits, context.state.inverse_tokens, call.outputs[1], context.execution));
+  const Logits logits = logits_of(context, call.inputs[0], call.inputs[1]);
+  add_loss(call, context, loss_of(call, context, logits, call.outputs[1]));
 }
 
 void cross_entropy_backward(const OperationCall& call, const OperationContext&) {
@@ -63,14 +110,9 @@ void chunked_loss_forward(const OperationCall& call, const OperationContext& con
     const Tensor gradient = rows_of(call.transients[0], 0, count);
     const Tensor own = rows_of(x, first, count);
     gemms.forward.run({.left = own, .right = call.parameters[0], .output = logits}, call.scratch);
-    const Logits of_chunk{.logits = logits,
-                          .targets = values_of(targets, first, count),
-                          .vocabulary = context.model.config.vocab};
-    if (context.state.purpose == Purpose::evaluate) {
-      sum += cross_entropy_loss(of_chunk, context.execution);
-      continue;
-    }
-    sum += cross_entropy(of_chunk, context.state.inverse_tokens, gradient, context.execution);
+    const Logits of_chunk = logits_of(context, logits, values_of(targets, first, count));
+    sum += loss_of(call, context, of_chunk, gradient);
+    if (context.state.purpose == Purpose::evaluate) continue;
     gemms.backward_data.run(
         {.left = gradient, .right = call.parameters[0], .output = rows_of(dx, first, count)},
         call.scratch);

@@ -11,10 +11,24 @@
 namespace fourhold::engine {
 namespace {
 
-Positions positions_of(const OperationContext& context) {
-  return {.sequences = context.model.micro_batch,
-          .tokens = context.model.seq,
-          .first = context.state.first_position};
+// Rows of the table before this rank's.
+std::int64_t first_id(const OperationCall& call, const OperationContext& context) {
+  return context.ranks.groups->at().tp * call.parameters[0].dims[0];
+}
+
+// Of the rows of `x`: all that the rank has, or in the stream, with sequence parallelism, the share
+// of its tp rank.
+Positions positions_of(const Tensor& x, const OperationContext& context) {
+  const RankGroups& ranks = *context.ranks.groups;
+  const plan::Plan& plan = ranks.plan();
+  Positions positions =
+      plan.cp == 1 ? Positions{.sequences = context.model.micro_batch,
+                               .tokens = context.model.seq,
+                               .first = context.state.first_position}
+                   : shared_positions(context.model.micro_batch, plan.seq, plan.cp, ranks.at().cp);
+  positions.shares = positions.sequences * positions.tokens / x.dims[0];
+  positions.share = positions.shares == 1 ? 0 : ranks.at().tp;
+  return positions;
 }
 
 // Rows of a learned table that stand before position 0 (opt has two).
@@ -71,27 +85,30 @@ AttentionShape shape_of(const OperationCall& call, const OperationContext& conte
 }  // namespace
 
 void embedding_lookup_forward(const OperationCall& call, const OperationContext& context) {
-  embedding_lookup(call.inputs[0], call.parameters[0], 0, call.outputs[0], context.execution);
+  embedding_lookup(call.inputs[0], call.parameters[0], first_id(call, context), call.outputs[0],
+                   context.execution);
 }
 
 void embedding_lookup_backward(const OperationCall& call, const OperationContext& context) {
   const Written& gradient = call.parameter_gradients[0];
   if (!gradient.wanted()) return;
   start_sum(gradient, context);
-  engine::embedding_lookup_backward(call.inputs[0], call.output_gradients[0], 0, gradient.tensor,
-                                    context.execution);
+  const std::int64_t first = context.ranks.groups->at().tp * gradient.tensor.dims[0];
+  engine::embedding_lookup_backward(call.inputs[0], call.output_gradients[0], first,
+                                    gradient.tensor, context.execution);
 }
 
 void add_positions_forward(const OperationCall& call, const OperationContext& context) {
-  engine::add_positions(call.outputs[0], positions_of(context), call.parameters[0],
-                        first_row(context.model.config), context.execution);
+  engine::add_positions(call.outputs[0], positions_of(call.outputs[0], context),
+                        call.parameters[0], first_row(context.model.config), context.execution);
 }
 
 void add_positions_backward(const OperationCall& call, const OperationContext& context) {
   const Written& gradient = call.parameter_gradients[0];
   if (gradient.wanted()) {
     start_sum(gradient, context);
-    engine::add_positions_backward(call.output_gradients[0], positions_of(context), gradient.tensor,
+    const Tensor& dy = call.output_gradients[0];
+    engine::add_positions_backward(dy, positions_of(dy, context), gradient.tensor,
                                    first_row(context.model.config), context.execution);
   }
   if (call.input_gradients[0].wanted()) start_gradient(call, context);
@@ -101,13 +118,14 @@ void rotary_forward(const OperationCall& call, const OperationContext& context) 
   if (call.outputs[0].data != call.inputs[0].data) {
     cast(call.inputs[0], call.outputs[0], context.execution);
   }
-  rotate(rotary_of(call, context), call.outputs[0], positions_of(context), context.execution);
+  const Tensor& x = call.outputs[0];
+  rotate(rotary_of(call, context), x, positions_of(x, context), context.execution);
 }
 
 void rotary_backward(const OperationCall& call, const OperationContext& context) {
   start_gradient(call, context);
-  rotate_back(rotary_of(call, context), call.input_gradients[0].tensor, positions_of(context),
-              context.execution);
+  const Tensor& dx = call.input_gradients[0].tensor;
+  rotate_back(rotary_of(call, context), dx, positions_of(dx, context), context.execution);
 }
 
 void attention_forward(const OperationCall& call, const OperationContext& context) {

@@ -39,6 +39,9 @@ Directions directions_of(model::OpKind kind) {
       return {add_forward, add_backward};
     case OpKind::cross_entropy:
       return {cross_entropy_forward, cross_entropy_backward};
+    case OpKind::enter_branch:
+    case OpKind::leave_branch:
+      return {border_forward, border_backward};
     case OpKind::chunked_loss:
       return {chunked_loss_forward, nullptr};
     default:

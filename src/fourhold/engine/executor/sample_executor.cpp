@@ -18,6 +18,7 @@ SampleExecutor::SampleExecutor(const model::ModelConfig& config, const model::Nu
     : config_(config),
       numerics_(numerics),
       plan_(plan),
+      groups_(plan, 0),
       isa_(isa_of_plan(plan.isa)),
       watch_(watch),
       passes_(plan::lower_sample(config, plan, profile, sizes)),
@@ -124,7 +125,10 @@ void SampleExecutor::run(const PreparedPass& pass, std::span<const std::int32_t>
   state.purpose = Purpose::evaluate;
   state.first_position = first_position;
   const OperationContext context{
-      pass.numbers, state, {.threads = static_cast<int>(plan_.threads), .isa = isa_}};
+      pass.numbers,
+      state,
+      {.threads = static_cast<int>(plan_.threads), .isa = isa_},
+      {&groups_, nullptr}};
   std::int64_t index = pass.first_step;
   for (const PreparedStep& step : pass.steps) {
     if (watch_ == Watch::on) slots_.watch(step.born);

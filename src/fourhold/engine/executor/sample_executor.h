@@ -65,6 +65,7 @@ class SampleExecutor {
   model::ModelConfig config_;
   model::Numerics numerics_;
   plan::Plan plan_;
+  RankGroups groups_;  // of one rank
   Isa isa_;
   Watch watch_;
   std::vector<plan::SamplePass> passes_;

@@ -1,10 +1,12 @@
 #include "fourhold/engine/executor/tensor_slots.h"
 
-#include <cassert>
 #include <map>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
+#include "fourhold/engine/executor/state_slots.h"
+#include "fourhold/plan/communication_buffers.h"
 #include "fourhold/predict/entry_names.h"
 
 namespace fourhold::engine {
@@ -25,29 +27,58 @@ struct Instance {
 class Walk {
  public:
   Walk(const plan::Program& program, const plan::ProgramBlocks& blocks)
-      : program_(program), blocks_(blocks), shared_(shares_embedding()) {}
+      : program_(program), blocks_(blocks), state_(program, blocks, result_) {}
 
   ProgramSlots run() {
-    add_state();
     add_stage_tensors();
     plan::expand(program_, blocks_, [this](const StepInstance& at) {
       WalkedStep step;
       step.at = at;
-      if (at.work == Work::compute) compute(step);
-      if (at.work == Work::load_ids || at.work == Work::load_targets) load(step);
-      if (at.work == Work::count_tokens) {
-        date(result_.scalars[kTokenCount]);
-        date(result_.scalars[kLossSum]);
-      }
-      if (at.work == Work::gradient_norm) date(result_.scalars[kGradientNorm]);
+      visit(step);
       result_.steps.push_back(std::move(step));
+      if (at.work == Work::reduce_gradients) state_.finish_reduce(at);
+      if (at.work == Work::release_weights) state_.release(at);
     });
     return std::move(result_);
   }
 
  private:
   using InstanceKey = std::tuple<std::int16_t, std::int32_t, std::int32_t>;
-  using PlaceKey = std::pair<std::int16_t, std::int32_t>;
+
+  void visit(WalkedStep& step) {
+    const StepInstance& at = step.at;
+    switch (at.work) {
+      case Work::compute:
+        return compute(step);
+      case Work::load_ids:
+      case Work::load_targets:
+        return load(step);
+      case Work::receive_activation:
+        return receive(step, block(at.block).input);
+      case Work::receive_gradient:
+        return receive(step, block(at.block).output_gradient);
+      case Work::send_activation:
+      case Work::send_gradient:
+        step.inputs.push_back(border_.at({at.chunk, at.micro_batch}));
+        return;
+      case Work::gather_weights:
+        state_.gather(at);
+        break;
+      case Work::reduce_gradients:
+        state_.reduce(at);
+        break;
+      case Work::count_tokens:
+        date(result_.scalars[kTokenCount]);
+        date(result_.scalars[kLossSum]);
+        return;
+      case Work::gradient_norm:
+        date(result_.scalars[kGradientNorm]);
+        return;
+      default:
+        break;
+    }
+    if (at.block >= 0) step.parameters = state_.at(at);
+  }
 
   [[nodiscard]] const plan::ProgramBlock& block(std::int16_t index) const {
     return blocks_.blocks[static_cast<std::size_t>(index)];
@@ -68,132 +99,34 @@ class Walk {
     return to_string(block.sharded.operations.block);
   }
 
-  // --- state ---------------------------------------------------------------------------------
+  // --- of the whole step ----------------------------------------------------------------------
 
-  void add_state() {
-    for (const plan::Chunk& chunk : program_.chunks) {
-      for (const plan::BlockInstance& at : plan::block_instances(chunk, blocks_)) {
-        std::vector<ParameterSlots>& own = state_[{at.block, at.layer}];
-        const auto& parameters = block(at.block).sharded.parameters;
-        for (std::size_t i = 0; i < parameters.size(); ++i) {
-          own.push_back(add_parameter(at, static_cast<std::int16_t>(i)));
-        }
-      }
-    }
-    link_tied_embedding();
-    list_parameters();
-  }
-
-  SlotId add_state_tensor(const plan::BlockInstance& at, const plan::LocalParameter& parameter,
-                          Role role, Category category, DType dtype) {
-    TensorSlot slot;
-    slot.key.block = text_of(block(at.block));
-    slot.key.name = to_string(parameter.use.parameter.name);
-    slot.key.variant = predict::variant_text(parameter.use.variant);
-    slot.key.layer = at.layer;
-    slot.key.role = role;
-    slot.category = category;
-    slot.dtype = dtype;
-    slot.dims = predict::dims_of(parameter.shape);
-    return add(slot);
-  }
-
-  ParameterSlots add_parameter(const plan::BlockInstance& at, std::int16_t index) {
-    const plan::LocalParameter& parameter =
-        block(at.block).sharded.parameters[static_cast<std::size_t>(index)];
-    const plan::Recipe& recipe = program_.recipe;
-    ParameterSlots slots;
-    const auto moments =
-        plan::optimizer_state(recipe, parameter.use.parameter, parameter.elements());
-    const auto tensor = [&](Role role, Category category, DType dtype) {
-      return add_state_tensor(at, parameter, role, category, dtype);
-    };
-    if (shared_ == Shared::no || !parameter.use.of_embedding) {
-      slots.weight = tensor(Role::value, Category::weight, recipe.weight);
-      if (recipe.master_bytes > 0) {
-        slots.master = tensor(Role::master, Category::master_weight,
-                              recipe.master_bytes == 4 ? DType::fp32 : DType::int16);
-      }
-      if (!moments.empty()) {
-        slots.moment1 = tensor(Role::moment1, Category::optimizer_state, moments[0].dtype);
-      }
-      if (moments.size() > 1) {
-        slots.moment2 = tensor(Role::moment2, Category::optimizer_state, moments[1].dtype);
-      }
-    }
-    if (shared_ == Shared::no || !is_table(parameter)) {
-      slots.gradient = tensor(Role::gradient, Category::gradient, recipe.gradient);
-    }
-    return slots;
-  }
-
-  // One table, used by both ends: the embedding holds it, and the head, which writes the gradient
-  // first, holds that. The optimizer comes to it once, with the head.
-  void link_tied_embedding() {
-    if (shared_ == Shared::no) return;
-    ParameterSlots* table = nullptr;
-    ParameterSlots* head = nullptr;
-    for (auto& [place, parameters] : state_) {
-      for (std::size_t i = 0; i < parameters.size(); ++i) {
-        const plan::LocalParameter& parameter = block(place.first).sharded.parameters[i];
-        if (parameter.use.of_embedding) head = &parameters[i];
-        if (is_table(parameter)) table = &parameters[i];
-      }
-    }
-    assert(table != nullptr && head != nullptr && "both ends are on this stage");
-    table->gradient = head->gradient;
-    head->weight = table->weight;
-    head->master = table->master;
-    head->moment1 = table->moment1;
-    head->moment2 = table->moment2;
-  }
-
-  [[nodiscard]] static bool is_table(const plan::LocalParameter& parameter) {
-    return !parameter.use.of_embedding &&
-           parameter.use.parameter.name == model::TensorName::token_embedding;
-  }
-
-  enum class Shared : std::uint8_t { no, yes };
-  // Whether this stage holds both ends of a tied embedding.
-  [[nodiscard]] Shared shares_embedding() const {
-    bool table = false;
-    bool head = false;
-    for (const plan::Chunk& chunk : program_.chunks) {
-      table = table || chunk.embedding;
-      if (!chunk.head) continue;
-      for (const plan::LocalParameter& parameter : block(blocks_.head).sharded.parameters) {
-        head = head || parameter.use.of_embedding;
-      }
-    }
-    return table && head ? Shared::yes : Shared::no;
-  }
-
-  void list_parameters() {
-    for (const plan::Chunk& chunk : program_.chunks) {
-      for (const plan::BlockInstance& at : plan::block_instances(chunk, blocks_)) {
-        const std::vector<ParameterSlots>& own = state_.at({at.block, at.layer});
-        for (std::size_t i = 0; i < own.size(); ++i) {
-          if (shared_ == Shared::yes && is_table(block(at.block).sharded.parameters[i])) continue;
-          result_.parameters.push_back({at.block, at.layer, static_cast<std::int16_t>(i), own[i]});
-        }
-      }
-    }
-  }
-
-  SlotId add_stage_tensor(std::string_view name, Category category, DType dtype) {
+  SlotId add_stage_tensor(std::string_view name, DType dtype, std::int64_t elements) {
     TensorSlot slot;
     slot.key.block = "step";
     slot.key.name = name;
-    slot.category = category;
+    slot.key.role = Role::buffer;
+    slot.category = Category::communication;
     slot.dtype = dtype;
-    slot.dims = Dims{1};
+    slot.dims = Dims{elements};
     return add(slot);
   }
 
+  [[nodiscard]] SlotId& slot_of(std::string_view buffer) {
+    if (buffer == plan::kActivationSend) return result_.buffers.activation_send;
+    if (buffer == plan::kGradientSend) return result_.buffers.gradient_send;
+    return result_.buffers.exchange;
+  }
+
   void add_stage_tensors() {
+    for (const plan::CommunicationBuffer& buffer :
+         plan::communication_buffers(program_, blocks_)) {
+      slot_of(buffer.name) = add_stage_tensor(buffer.name, buffer.dtype, buffer.elements);
+    }
     for (std::size_t i = 0; i < plan::kStepScalars.size(); ++i) {
       const plan::StepScalar& scalar = plan::kStepScalars[i];
-      result_.scalars[i] = add_stage_tensor(scalar.name, Category::communication, scalar.dtype);
+      result_.scalars[i] = add_stage_tensor(scalar.name, scalar.dtype, 1);
+      result_.slots.back().key.role = Role::value;
     }
   }
 
@@ -242,6 +175,13 @@ class Walk {
     }
   }
 
+  // The first block of a chunk gets its input, the last the gradient of its output.
+  void receive(WalkedStep& step, std::int16_t tensor) {
+    const SlotId slot = add_tensor(step.at, owner(step.at, tensor));
+    border_[{step.at.chunk, step.at.micro_batch}] = slot;
+    step.inputs.push_back(slot);
+  }
+
   void compute(WalkedStep& step) {
     const StepInstance& at = step.at;
     const plan::ProgramBlock& own = block(at.block);
@@ -258,10 +198,10 @@ class Walk {
       }
       step.accesses.push_back(slot);
     }
-    step.parameters = state_.at({at.block, at.layer});
     for (const std::int16_t parameter : at.step->writes_gradients) {
-      date(step.parameters[static_cast<std::size_t>(parameter)].gradient);
+      state_.write_gradient(at, static_cast<std::size_t>(parameter));
     }
+    step.parameters = state_.at(at);
     const std::vector<plan::Step>& steps = forward ? own.forward : own.backward;
     if (at.step != &steps.back()) return;
     const std::int16_t leaving = owner(at, forward ? own.output : own.input_gradient);
@@ -283,9 +223,8 @@ class Walk {
 
   const plan::Program& program_;
   const plan::ProgramBlocks& blocks_;
-  Shared shared_;
   ProgramSlots result_;
-  std::map<PlaceKey, std::vector<ParameterSlots>> state_;
+  StateSlots state_;
   std::map<InstanceKey, Instance> instances_;
   std::map<std::pair<std::int32_t, std::int32_t>, SlotId> border_;  // chunk, micro-batch
 };

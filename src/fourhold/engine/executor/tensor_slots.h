@@ -35,18 +35,27 @@ struct TensorSlot {
   Dims dims;
   std::int64_t first_step = -1;  // where the program first uses it; -1 for state
 
-  // Weights, master copies, moments: there in every step.
+  // Weights, master copies, moments, communication buffers: there in every step.
   [[nodiscard]] bool is_state() const { return first_step < 0; }
 };
 
-// What a rank keeps of one parameter from step to step; kNoSlot for what the recipe lacks. Of a
-// tied head all but the gradient are the embedding's.
+// What a rank has of one parameter; kNoSlot for what the recipe or the plan lacks. Of a tied head
+// beside its embedding all but the gradients are the embedding's.
 struct ParameterSlots {
-  SlotId weight = kNoSlot;
+  SlotId weight = kNoSlot;  // under ZeRO-3 the rank's slice
   SlotId master = kNoSlot;
   SlotId moment1 = kNoSlot;
   SlotId moment2 = kNoSlot;
-  SlotId gradient = kNoSlot;
+  SlotId gradient = kNoSlot;  // under ZeRO-2 and 3 the rank's slice
+  // At the step that is walked: the whole weight (ZeRO-3), and the block's whole gradient before it
+  // is reduced (ZeRO-2 and 3).
+  SlotId gathered = kNoSlot;
+  SlotId whole_gradient = kNoSlot;
+
+  [[nodiscard]] SlotId used_weight() const { return gathered != kNoSlot ? gathered : weight; }
+  [[nodiscard]] SlotId made_gradient() const {
+    return whole_gradient != kNoSlot ? whole_gradient : gradient;
+  }
 };
 
 // A parameter at its place in the model, once for each storage.
@@ -57,17 +66,26 @@ struct TrainedParameter {
   ParameterSlots slots;
 };
 
-// One step of the program with the slots of its operands, in the order of Step::accesses.
+// One step of the program with the slots of its operands.
 struct WalkedStep {
   plan::StepInstance at;
-  std::vector<SlotId> accesses;            // compute
-  std::vector<SlotId> inputs;              // load_ids, load_targets
-  std::vector<ParameterSlots> parameters;  // compute: of the block instance, by index
+  std::vector<SlotId> accesses;  // compute: in the order of Step::accesses
+  std::vector<SlotId> inputs;    // load_ids, load_targets; what is received or sent
+  // Of the block instance, by index: compute, and what moves weights and gradients.
+  std::vector<ParameterSlots> parameters;
+};
+
+// A buffer of plan/communication_buffers.h, kNoSlot where the stage has none.
+struct BufferSlots {
+  SlotId exchange = kNoSlot;
+  SlotId activation_send = kNoSlot;
+  SlotId gradient_send = kNoSlot;
 };
 
 struct ProgramSlots {
   std::vector<TensorSlot> slots;
   std::array<SlotId, plan::kStepScalars.size()> scalars{};  // in their order
+  BufferSlots buffers;
   std::vector<WalkedStep> steps;
   std::vector<TrainedParameter> parameters;  // in the order of blocks
 };

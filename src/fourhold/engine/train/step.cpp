@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
 
 #include "fourhold/base/error.h"
@@ -23,10 +22,11 @@ ParameterShard shard_of(const ParameterTensors& parameter) {
 }  // namespace
 
 TrainingStep::TrainingStep(const data::Dataset& dataset, const plan::Plan& plan,
-                           const StepOptions& options)
+                           const StepOptions& options, const plan::Coordinates& at)
     : dataset_(dataset),
       plan_(plan),
       options_(options),
+      share_(plan, at),
       ids_(static_cast<std::size_t>(plan.micro_batch * plan.seq)),
       targets_(ids_.size()) {
   // Nothing is known of the weights a run starts with: its first step is checked.
@@ -41,6 +41,7 @@ StepReport TrainingStep::run(std::int64_t step, data::DataPosition position, Exe
   position_ = position;
   read_ = -1;
   next_magnitudes_ = {};
+  magnitudes_.gradient = 0;
   executor.run_step(*this);
   magnitudes_ = next_magnitudes_;
   return report_;
@@ -48,32 +49,34 @@ StepReport TrainingStep::run(std::int64_t step, data::DataPosition position, Exe
 
 // --- data ------------------------------------------------------------------------------------
 
-void TrainingStep::read_micro_batch(std::int64_t micro_batch) {
-  if (read_ == micro_batch) return;
-  dataset_.fill(position_, micro_batch * plan_.micro_batch, ids_, targets_);
+std::int64_t TrainingStep::read_micro_batch(std::int64_t micro_batch) {
+  dataset_.fill(position_, share_.first_row(micro_batch), ids_, targets_);
   read_ = micro_batch;
+  return share_.learned(targets_);
 }
 
 std::int64_t TrainingStep::count_tokens() {
-  for (std::int64_t m = 0; m < plan_.grad_accum; ++m) {
-    report_.learned_tokens += dataset_.fill(position_, m * plan_.micro_batch, ids_, targets_);
-  }
-  read_ = plan_.grad_accum - 1;
-  if (report_.learned_tokens == 0) {
+  std::int64_t learned = 0;
+  for (std::int64_t m = 0; m < plan_.grad_accum; ++m) learned += read_micro_batch(m);
+  return learned;
+}
+
+void TrainingStep::learned_tokens(std::int64_t tokens) {
+  report_.learned_tokens = tokens;
+  if (tokens == 0) {
     throw Error("step " + std::to_string(report_.step), "no token of the batch is to be learned",
                 "every answer of these examples is cut off: a larger --seq, or other data");
   }
-  return report_.learned_tokens;
 }
 
 void TrainingStep::load_ids(std::int64_t micro_batch, const Tensor& ids) {
-  read_micro_batch(micro_batch);
-  std::memcpy(ids.data, ids_.data(), static_cast<std::size_t>(ids.bytes()));
+  if (read_ != micro_batch) (void)read_micro_batch(micro_batch);
+  share_.copy(ids_, ids);
 }
 
 void TrainingStep::load_targets(std::int64_t micro_batch, const Tensor& targets) {
-  read_micro_batch(micro_batch);
-  std::memcpy(targets.data, targets_.data(), static_cast<std::size_t>(targets.bytes()));
+  if (read_ != micro_batch) (void)read_micro_batch(micro_batch);
+  share_.copy(targets_, targets);
 }
 
 // --- update ----------------------------------------------------------------------------------
@@ -83,16 +86,20 @@ void TrainingStep::loss(double mean) {
   require_finite_loss(mean, report_.step);
 }
 
-double TrainingStep::gradient_norm(std::span<const ParameterTensors> parameters) {
+double TrainingStep::squared_norm(std::span<const ParameterTensors> parameters) {
   SquaredNorm squared;
   for (const ParameterTensors& parameter : parameters) {
-    squared += squared_norm(parameter.gradient, threads());
+    const SquaredNorm own = engine::squared_norm(parameter.gradient, threads());
+    magnitudes_.gradient = std::max(magnitudes_.gradient, own.largest);
+    if (parameter.first_copy) squared += own;
   }
   require_finite_gradient(squared, report_.step);
-  report_.gradient_norm = std::sqrt(squared.value());
-  gradient_scale_ = clip_coefficient(squared.value(), options_.clip_norm);
-  magnitudes_.gradient = squared.largest;
-  return report_.gradient_norm;
+  return squared.value();
+}
+
+void TrainingStep::total_squared_norm(double squared) {
+  report_.gradient_norm = std::sqrt(squared);
+  gradient_scale_ = clip_coefficient(squared, options_.clip_norm);
 }
 
 StepFactors TrainingStep::factors_of(const ParameterTensors& parameter) const {
@@ -124,7 +131,7 @@ void TrainingStep::clip(std::span<const ParameterTensors> parameters) {
 void TrainingStep::optimize(const ParameterTensors& parameter) {
   const UpdateReport updated =
       update(shard_of(parameter), factors_of(parameter), update_options(), Pass::write);
-  report_.stall += {updated.nonzero, updated.lost};
+  if (parameter.first_copy) report_.stall += {updated.nonzero, updated.lost};
   next_magnitudes_.weight = std::max(next_magnitudes_.weight, updated.largest_weight);
   next_magnitudes_.moment1 = std::max(next_magnitudes_.moment1, updated.largest_moment1);
 }

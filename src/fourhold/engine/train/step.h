@@ -14,6 +14,7 @@
 #include "fourhold/engine/optimizer/schedule.h"
 #include "fourhold/engine/optimizer/stall_meter.h"
 #include "fourhold/engine/optimizer/update.h"
+#include "fourhold/engine/train/token_share.h"
 
 namespace fourhold::engine {
 
@@ -38,8 +39,10 @@ struct StepReport {
 // finite is an Error that names the step, thrown before any weight is written.
 class TrainingStep final : public StepDriver {
  public:
-  // `dataset` must outlive this. Precision and threads are the plan's.
-  TrainingStep(const data::Dataset& dataset, const plan::Plan& plan, const StepOptions& options);
+  // `dataset` must outlive this. Precision and threads are the plan's; `at` is where the rank
+  // stands among others.
+  TrainingStep(const data::Dataset& dataset, const plan::Plan& plan, const StepOptions& options,
+               const plan::Coordinates& at = {});
 
   // Runs step `step` (from 1) on the batch at `position`.
   StepReport run(std::int64_t step, data::DataPosition position, Executor& executor);
@@ -48,7 +51,9 @@ class TrainingStep final : public StepDriver {
   void load_ids(std::int64_t micro_batch, const Tensor& ids) override;
   void load_targets(std::int64_t micro_batch, const Tensor& targets) override;
   void loss(double mean) override;
-  double gradient_norm(std::span<const ParameterTensors> parameters) override;
+  void learned_tokens(std::int64_t tokens) override;
+  double squared_norm(std::span<const ParameterTensors> parameters) override;
+  void total_squared_norm(double squared) override;
   void clip(std::span<const ParameterTensors> parameters) override;
   void optimize(const ParameterTensors& parameter) override;
 
@@ -56,12 +61,14 @@ class TrainingStep final : public StepDriver {
   [[nodiscard]] StepFactors factors_of(const ParameterTensors& parameter) const;
   [[nodiscard]] UpdateOptions update_options() const;
   [[nodiscard]] int threads() const { return static_cast<int>(plan_.threads); }
-  void read_micro_batch(std::int64_t micro_batch);
+  // Returns how many of the rank's own tokens of it are learned.
+  std::int64_t read_micro_batch(std::int64_t micro_batch);
 
   const data::Dataset& dataset_;
   plan::Plan plan_;
   StepOptions options_;
-  std::vector<data::TokenId> ids_;  // of the micro-batch that was read last
+  TokenShare share_;
+  std::vector<data::TokenId> ids_;  // of the micro-batch that was read last, whole sequences
   std::vector<data::TokenId> targets_;
   std::int64_t read_ = -1;  // which one that is
   data::DataPosition position_;

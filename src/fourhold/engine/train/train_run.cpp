@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <utility>
@@ -20,6 +19,7 @@
 #include "fourhold/plan/plan.h"
 #include "fourhold/predict/expanded_ledger.h"
 #include "fourhold/predict/memory.h"
+#include "fourhold/predict/rank_traffic.h"
 
 namespace fourhold::engine {
 namespace {
@@ -43,7 +43,9 @@ data::TokenSource open_data(const TrainSetup& setup) {
 
 // The ledger of the plan's arena, with the size that its placement needs.
 ledger::Ledger predicted_ledger(const TrainSetup& setup) {
-  return predict::expanded_ledger(setup.model, predict::arena_plan(setup.plan), setup.profile, 0);
+  const plan::Coordinates at = plan::coordinates(setup.plan, setup.place.rank);
+  return predict::expanded_ledger(setup.model, predict::arena_plan(setup.plan), setup.profile,
+                                  at.pp);
 }
 
 // What a user sets of a run and may change when resuming; kept in checkpoints.
@@ -80,8 +82,10 @@ class Run {
                            .seed = setup.options.seed,
                            .held_out_share = setup.data.held_out_share}),
         arena_(predicted_ledger(setup), {.threads = static_cast<int>(setup.plan.threads)}),
-        executor_(setup.model, setup.numerics, setup.plan, setup.profile, arena_),
-        step_(dataset_, setup.plan, setup.options) {}
+        executor_(setup.model, setup.numerics, setup.plan, setup.profile, arena_, Watch::off,
+                  setup.place),
+        share_(setup.plan, executor_.groups().at()),
+        step_(dataset_, setup.plan, setup.options, executor_.groups().at()) {}
 
   TrainResult run() {
     observer_.note("data: " + data_text());
@@ -89,7 +93,7 @@ class Run {
     start();
     std::int64_t step = first_step_;
     for (; step <= setup_.steps; ++step) {
-      if (observer_.stop_asked()) {
+      if (stop_asked()) {
         result_.stopped_early = true;
         break;
       }
@@ -187,11 +191,26 @@ class Run {
 
   // --- steps ---
 
+  // A signal reaches ranks between different steps: they stop together, before the same one.
+  [[nodiscard]] bool stop_asked() {
+    return sum_over_ranks(std::int64_t{observer_.stop_asked() ? 1 : 0}) > 0;
+  }
+
+  template <class T>
+  [[nodiscard]] T sum_over_ranks(T own) {
+    Collectives* ranks = executor_.collectives();
+    return ranks == nullptr ? own : ranks->sum(executor_.groups().of(plan::Axis::world), own);
+  }
+
   void do_step(std::int64_t step) {
     const Clock::time_point started = Clock::now();
+    const std::int64_t sent = executor_.traffic().bytes();
     TrainLine line;
     line.step = step_.run(step, position_, executor_);
     line.seconds = seconds_since(started);
+    sent_bytes_ += executor_.traffic().bytes() - sent;
+    line.step.stall = {sum_over_ranks(line.step.stall.updates),
+                       sum_over_ranks(line.step.stall.lost)};
     position_ = dataset_.order().after(position_, setup_.plan.global_batch);
     tokens_seen_ += setup_.plan.global_batch * setup_.plan.seq;
     result_.losses.push_back(line.step.loss);
@@ -205,22 +224,31 @@ class Run {
     if (every && step % *every == 0) save(step);
   }
 
-  // The mean loss over all whole micro-batches of held-out sequences.
+  // The mean loss over all whole micro-batches of held-out sequences. Ranks share them, and run as
+  // many times each: where there are none left for one, it computes without targets.
   std::optional<double> evaluate() {
     const std::int64_t micro_batch = setup_.plan.micro_batch;
+    const std::int64_t whole = dataset_.split().held_out / micro_batch;
     std::vector<data::TokenId> ids(static_cast<std::size_t>(micro_batch * setup_.plan.seq));
     std::vector<data::TokenId> targets(ids.size());
+    const auto load = [&](const std::vector<data::TokenId>& from) {
+      return [&](const Tensor& to) { share_.copy(from, to); };
+    };
     double sum = 0;
     std::int64_t tokens = 0;
-    for (std::int64_t first = 0; first + micro_batch <= dataset_.split().held_out;
-         first += micro_batch) {
-      tokens += dataset_.fill_held_out(first, ids, targets);
-      const auto copy = [](const std::vector<data::TokenId>& from) {
-        return [&from](const Tensor& to) {
-          std::memcpy(to.data, from.data(), static_cast<std::size_t>(to.bytes()));
-        };
-      };
-      sum += executor_.evaluate(copy(ids), copy(targets));
+    for (std::int64_t first = 0; first < whole; first += setup_.plan.dp) {
+      const std::int64_t own = first + executor_.groups().at().dp;
+      if (own < whole) {
+        dataset_.fill_held_out(own * micro_batch, ids, targets);
+      } else {
+        std::fill(targets.begin(), targets.end(), data::TokenId{-1});
+      }
+      tokens += share_.learned(targets);
+      sum += executor_.evaluate(load(ids), load(targets));
+    }
+    if (Collectives* ranks = executor_.collectives()) {
+      tokens = ranks->sum(executor_.groups().of(plan::Axis::sharding), tokens);
+      sum = sum_over_ranks(sum);
     }
     if (tokens == 0) return std::nullopt;
     return sum / static_cast<double>(tokens);
@@ -274,7 +302,26 @@ class Run {
     result_.outside_arena_bytes = memory.resident - result_.arena_bytes;
     result_.tokens_per_step = setup_.plan.global_batch * setup_.plan.seq;
     result_.kernels = executor_.kernel_choices();
+    result_.ranks = gather_results(own_result(), setup_.place.communicator);
     return std::move(result_);
+  }
+
+  [[nodiscard]] RankResult own_result() const {
+    const std::int64_t stage = executor_.groups().at().pp;
+    const auto steps = static_cast<double>(result_.step_seconds.size());
+    return {.rank = setup_.place.rank,
+            .stage = stage,
+            .predicted = totals_of(result_.predicted),
+            .measured = totals_of(result_.measured),
+            .entries = result_.comparison.entries_a,
+            .entries_differing = result_.comparison.entries_differing,
+            .predicted_traffic_bytes =
+                steps *
+                predict::rank_traffic(setup_.model, setup_.plan, setup_.profile, stage).bytes(),
+            .measured_traffic_bytes = sent_bytes_,
+            .peak_resident_bytes = result_.peak_resident_bytes,
+            .arena_bytes = result_.arena_bytes,
+            .outside_arena_bytes = result_.outside_arena_bytes};
   }
 
   [[nodiscard]] std::string precision_name() const {
@@ -290,7 +337,9 @@ class Run {
   data::Dataset dataset_;
   LedgerArena arena_;
   Executor executor_;
+  TokenShare share_;
   TrainingStep step_;
+  std::int64_t sent_bytes_ = 0;  // to other ranks, in steps
   std::string fingerprint_;  // of the data, where checkpoints are read or written
   data::DataPosition position_;
   std::int64_t first_step_ = 1;

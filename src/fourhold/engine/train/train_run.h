@@ -9,6 +9,8 @@
 
 #include "fourhold/base/json.h"
 #include "fourhold/base/units.h"
+#include "fourhold/engine/executor/rank_groups.h"
+#include "fourhold/engine/train/rank_results.h"
 #include "fourhold/engine/train/step.h"
 #include "fourhold/ledger/compare.h"
 #include "fourhold/model/model_config.h"
@@ -43,6 +45,7 @@ struct TrainSetup {
   CheckpointChoice checkpoints;
   StepOptions options;
   std::int64_t steps = 1;
+  RankPlace place;  // of this rank among those of the plan
   std::optional<std::int64_t> evaluate_every;  // steps; none: at the end alone
 };
 
@@ -61,6 +64,7 @@ struct TrainObserver {
 };
 
 struct TrainResult {
+  std::vector<RankResult> ranks;  // on the first rank all of them, on others their own
   ledger::Ledger predicted;
   ledger::Ledger measured;
   ledger::Comparison comparison;
@@ -80,6 +84,8 @@ struct TrainResult {
   bool stopped_early = false;
 };
 
+// With several ranks all call it, each with its own place; what it throws on one of them ends the
+// others by Communicator::fail, which is the caller's to call.
 // Throws Error for data, weights or checkpoints that do not fit the model, for a disk that is full,
 // and where a loss, gradient or update is not finite (see optimizer/overflow.h).
 [[nodiscard]] TrainResult train(const TrainSetup& setup, const TrainObserver& observer);

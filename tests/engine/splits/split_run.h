@@ -1,0 +1,71 @@
+// A small model trained on several ranks, as threads of this process, and on one.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "fourhold/engine/communicator/communicator.h"
+#include "fourhold/engine/data/dataset.h"
+#include "fourhold/engine/train/step.h"
+#include "fourhold/model/model_config.h"
+#include "fourhold/model/numerics.h"
+#include "fourhold/plan/plan.h"
+#include "fourhold/plan/profile.h"
+
+namespace fourhold::engine::testing {
+
+enum class SmallModel : std::uint8_t {
+  gpt2,   // learned positions, biases, a tied table whose rows no tp divides
+  llama,  // grouped heads, a head of its own
+  qwen3,  // norms of q and k, a tied table
+};
+
+struct SplitSetup {
+  std::string config_text;
+  model::ModelConfig config;
+  model::Numerics numerics;
+  plan::Profile profile;
+  plan::Plan plan;
+  StepOptions options;
+  std::int64_t steps = 20;
+};
+
+// Four layers; `plan` states the split and what else differs from the default: micro-batches of
+// one sequence of 16 tokens, fp32, portable kernels. Sizes that follow from others are filled in.
+[[nodiscard]] SplitSetup split_setup(SmallModel model, plan::Plan plan,
+                                     plan::Precision precision = plan::Precision::fp32);
+// The same batch on one rank.
+[[nodiscard]] SplitSetup on_one_rank(const SplitSetup& split);
+
+struct SplitOutcome {
+  std::vector<double> losses;
+  std::vector<double> norms;
+  // Whole parameters by name, from the ranks' parts; replicas were the same bit for bit.
+  std::map<std::string, std::vector<double>> weights;
+  // One line for each fault: entries that differ from the prediction on a rank, traffic that is not
+  // what was predicted, replicas that are not equal.
+  std::vector<std::string> faults;
+};
+
+// The body of one rank; ranks of one run share `outcome`, which it locks.
+class SplitRanks {
+ public:
+  SplitRanks(const SplitSetup& setup, const data::Dataset& dataset);
+  // `communicator` is null on the only rank.
+  void run_rank(std::int64_t rank, Communicator* communicator);
+  [[nodiscard]] SplitOutcome take();
+
+ private:
+  struct Shared;
+  const SplitSetup& setup_;
+  const data::Dataset& dataset_;
+  std::shared_ptr<Shared> shared_;
+};
+
+// Trains on threads of this process.
+[[nodiscard]] SplitOutcome train_split(const SplitSetup& setup, const data::Dataset& dataset);
+
+}  // namespace fourhold::engine::testing
