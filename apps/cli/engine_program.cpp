@@ -15,6 +15,15 @@ namespace {
 
 constexpr const char* kName = "fourhold-engine";
 
+// OpenMP's threads wait by spinning, which is right where cores are ours alone and a hundred times
+// slower where they are not: a short spin costs nothing in the first case. Read by libgomp as it is
+// loaded, so it must stand in the environment before. It would outweigh OMP_WAIT_POLICY, which the
+// user, or `launch` for each rank, may have set; launch itself only hands its environment on.
+void set_waiting(const std::string& verb) {
+  if (verb == "launch" || std::getenv("OMP_WAIT_POLICY") != nullptr) return;
+  setenv("GOMP_SPINCOUNT", "1000", 0);
+}
+
 }  // namespace
 
 void become_engine(const std::vector<std::string>& words) {
@@ -24,10 +33,7 @@ void become_engine(const std::vector<std::string>& words) {
   std::vector<char*> arguments{const_cast<char*>(kName)};  // exec changes none of them
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
-  // OpenMP's threads wait by spinning, which is right where cores are ours alone and a hundred
-  // times slower where they are not: a short spin costs nothing in the first case. Read by libgomp
-  // as it is loaded, so it must stand in the environment before.
-  setenv("GOMP_SPINCOUNT", "1000", 0);
+  set_waiting(words.front());
   execv(program.c_str(), arguments.data());
   if (errno == ENOENT) {
     throw Error(words.front(), "needs the training engine, and " + program + " is not there",

@@ -1,13 +1,14 @@
 #include "apps/engine/machine.h"
 
 #include <sched.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <fstream>
+#include <set>
 #include <string>
-
-#include "fourhold/base/error.h"
-#include "fourhold/base/quantity.h"
 
 namespace fourhold::engine_app {
 
@@ -17,6 +18,38 @@ int usable_cores() {
   if (sched_getaffinity(0, sizeof mask, &mask) != 0) return 1;
   return CPU_COUNT(&mask);
 }
+
+int physical_cores() {
+  cpu_set_t mask;
+  CPU_ZERO(&mask);
+  if (sched_getaffinity(0, sizeof mask, &mask) != 0) return 1;
+  std::set<std::string> cores;  // by the list of their processors: "0,64"
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (CPU_ISSET(cpu, &mask) == 0) continue;
+    std::ifstream file("/sys/devices/system/cpu/cpu" + std::to_string(cpu) +
+                       "/topology/thread_siblings_list");
+    std::string siblings = "cpu" + std::to_string(cpu);  // where the system does not say: its own
+    std::getline(file, siblings);
+    cores.insert(siblings);
+  }
+  return static_cast<int>(cores.size());
+}
+
+engine::RankPlace rank_place() {
+  engine::RankPlace place;
+  place.started = engine::started_as(engine::process_environment);
+  place.mpi_ranks = place.started.ranks;
+  place.node_ranks = place.started.node_ranks;
+  place.mask_cores = usable_cores();
+  place.node_cores = std::max<std::int64_t>(1, sysconf(_SC_NPROCESSORS_ONLN));
+  struct statvfs shared {};
+  if (statvfs("/dev/shm", &shared) == 0) {
+    place.shared_free = Bytes(static_cast<std::int64_t>(shared.f_bavail * shared.f_frsize));
+  }
+  return place;
+}
+
+engine::Launcher launcher_of_build() { return engine::Launcher::open_mpi; }
 
 std::string processor_name() {
   std::ifstream file("/proc/cpuinfo");
@@ -30,15 +63,9 @@ std::string processor_name() {
 }
 
 int threads_of(std::int64_t asked) {
-  const int cores = usable_cores();
-  if (asked == 0) return cores;
-  if (asked > cores) {
-    throw Error("--threads",
-                std::to_string(asked) + " are more than the " + counted(cores, "core") +
-                    " this process may run on",
-                "ask for at most " + std::to_string(cores) +
-                    ", or widen the affinity mask (taskset, mpirun --bind-to none)");
-  }
+  const engine::RankPlace place = rank_place();
+  if (asked == 0) return static_cast<int>(engine::default_threads(place));
+  engine::require_cores(asked, place);
   return static_cast<int>(asked);
 }
 

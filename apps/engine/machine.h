@@ -4,10 +4,23 @@
 #include <cstdint>
 #include <string>
 
+#include "fourhold/engine/launch/rank_checks.h"
+
 namespace fourhold::engine_app {
 
 // Cores this process may run on (its affinity mask).
 [[nodiscard]] int usable_cores();
+
+// Cores of this machine that this process may run on, each counted once however many threads it
+// offers: what a launcher binds ranks to.
+[[nodiscard]] int physical_cores();
+
+// What this process finds as a rank, by what its launcher says: to be asked before any library of
+// messages is.
+[[nodiscard]] engine::RankPlace rank_place();
+
+// Of the library of messages that this program was built with.
+[[nodiscard]] engine::Launcher launcher_of_build();
 
 // The processor's name, as the system gives it; "processor" where it gives none.
 [[nodiscard]] std::string processor_name();

@@ -25,9 +25,9 @@ struct Answer {
   std::string_view verb;
   ExitCode (*run)(const app::Question& question);
 };
-constexpr std::array kAnswers{Answer{"train", app::train}, Answer{"sample", app::sample},
-                              Answer{"tokenize", app::tokenize}, Answer{"stall", app::stall},
-                              Answer{"measure", app::measure}};
+constexpr std::array kAnswers{Answer{"train", app::train},   Answer{"launch", app::launch},
+                              Answer{"sample", app::sample}, Answer{"tokenize", app::tokenize},
+                              Answer{"stall", app::stall},   Answer{"measure", app::measure}};
 
 ExitCode run(const std::vector<std::string>& words) {
   if (words.empty()) {

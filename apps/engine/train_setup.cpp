@@ -8,8 +8,8 @@
 #include "apps/engine/machine.h"
 #include "apps/engine/model_checks.h"
 #include "apps/engine/option_effects.h"
+#include "apps/engine/training_run.h"
 #include "fourhold/api/plan_choice.h"
-#include "fourhold/api/plan_file_use.h"
 #include "fourhold/base/error.h"
 #include "fourhold/base/json.h"
 #include "fourhold/base/quantity.h"
@@ -23,23 +23,17 @@ namespace fourhold::engine_app {
 namespace {
 
 api::RunRequest run_request(const api::TrainRequest& request) {
-  api::RunRequest run;
-  run.model = request.model;
-  run.plan_file = request.plan_file;
-  run.plan = request.plan;
-  const std::optional<std::string> asked = request.plan.profile;
-  api::read_plan_file(run);
-  run.plan.profile = asked;  // a plan file's is of the planner's choosing
-  if (run.plan.profile && *run.plan.profile != "fourhold") {
-    throw Error("--profile",
-                "the engine holds what profile fourhold says, not " + *run.plan.profile,
-                "leave --profile out, or give --profile fourhold");
-  }
-  run.plan.profile = "fourhold";
+  api::RunRequest run = training_run(request);
   run.plan.threads = threads_of(run.plan.threads.value_or(0));
   const engine::Isa isa = engine::isa_of_plan(run.plan.isa.value_or("auto"));
   run.plan.isa = std::string(plan::to_string(isa));
   return run;
+}
+
+// As a user may repeat it behind mpirun.
+std::string command_of(const api::TrainRequest& request) {
+  return fmt::format("fourhold train {}{}{} ...", request.model,
+                     request.plan_file.empty() ? "" : " ", request.plan_file);
 }
 
 void require_one_device(const plan::Plan& plan) {
@@ -170,6 +164,8 @@ PreparedTraining prepare_training(const api::TrainRequest& request) {
   const api::RunRequest run_of = run_request(request);
   const api::LoadedRun run = api::load_run(run_of);
   const api::PlannedRun planned = api::complete_plan(run);
+  std::vector<std::string> warnings = engine::check_ranks(
+      {planned.plan.devices(), planned.plan.threads, Bytes(0), command_of(request)}, rank_place());
   require_one_device(planned.plan);
   refuse_options_without_effect(request, planned.plan);
   const model::ConfigText text = model::load_config_text(run_of.model);
@@ -191,6 +187,7 @@ PreparedTraining prepare_training(const api::TrainRequest& request) {
   setup.evaluate_every = request.evaluate_every;
   prepared.predicted_bytes = planned.memory.reserved_bytes;
   prepared.notes = run.notes;
+  prepared.notes.insert(prepared.notes.end(), warnings.begin(), warnings.end());
   if (run.model.position == model::PositionKind::rotary && run.model.max_positions > 0 &&
       planned.plan.seq > run.model.max_positions) {
     prepared.notes.push_back(fmt::format(

@@ -16,6 +16,7 @@ struct Question {
 
 // Each prints its answer and returns the exit code.
 ExitCode train(const Question& question);
+ExitCode launch(const Question& question);
 ExitCode sample(const Question& question);
 ExitCode tokenize(const Question& question);
 ExitCode stall(const Question& question);

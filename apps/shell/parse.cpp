@@ -29,6 +29,12 @@ using api::OptionInfo;
     if (!option.alias.empty()) flags.push_back(option.alias);
   }
   const std::string near = did_you_mean(flag, flags);
+  if (near.empty() && verb.operands.find("--") != std::string_view::npos) {
+    throw Error(fmt::format("{:.60}", flag), fmt::format("is no option of {}", verb.name),
+                fmt::format("options of the command that it starts stand behind --: `fourhold {} "
+                            "{}`",
+                            verb.name, verb.operands));
+  }
   throw Error(
       fmt::format("{:.60}", flag), fmt::format("is no option of {}", verb.name),
       fmt::format("{}{}`fourhold {} --help` lists them", near, near.empty() ? "" : " ", verb.name));

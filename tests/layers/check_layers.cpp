@@ -49,6 +49,7 @@ constexpr std::array kFloors{
     Floor{"engine/kernels", 4, Side::engine},
     Floor{"engine/executor", 5, Side::engine},
     Floor{"engine/communicator", 4, Side::engine},
+    Floor{"engine/launch", 4, Side::engine},
     Floor{"engine/data", 5, Side::engine},
     Floor{"engine/optimizer", 5, Side::engine},
     Floor{"engine/measure", 6, Side::engine},

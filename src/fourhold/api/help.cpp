@@ -1,5 +1,7 @@
 #include "fourhold/api/help.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "fourhold/api/run_text.h"
@@ -48,9 +50,10 @@ std::string_view heading(OptionGroup group) {
 }
 
 std::string usage_text(const Verb& verb) {
+  const std::size_t passed_on = std::min(verb.operands.size(), verb.operands.find(" [--"));
   std::string text = fmt::format("fourhold {}", verb.name);
-  if (!verb.operands.empty()) text += fmt::format(" {}", verb.operands);
-  return text + " [options]";
+  if (!verb.operands.empty()) text += fmt::format(" {}", verb.operands.substr(0, passed_on));
+  return text + " [options]" + std::string(verb.operands.substr(passed_on));
 }
 
 std::string overview_text(const report::Screen& screen) {

@@ -49,8 +49,12 @@ template <class Request>
   visit_options(
       [&](const Option& option, auto& field) {
         if (option.group == OptionGroup::operand) {
-          if (operands >= arguments.operands.size()) return;
-          set_from_text(option, arguments.operands[operands++], info_of(option, {}).flag, field);
+          // One that may stand several times takes all that are left.
+          constexpr bool kTakesAll = kRepeats<std::decay_t<decltype(field)>>;
+          while (operands < arguments.operands.size()) {
+            set_from_text(option, arguments.operands[operands++], info_of(option, {}).flag, field);
+            if (!kTakesAll) return;
+          }
           return;
         }
         const std::string flag = flag_of(option.field.name);

@@ -11,6 +11,7 @@
 #include "fourhold/api/explain.h"
 #include "fourhold/api/fit.h"
 #include "fourhold/api/hardware.h"
+#include "fourhold/api/launch.h"
 #include "fourhold/api/man.h"
 #include "fourhold/api/measure.h"
 #include "fourhold/api/models.h"
@@ -135,6 +136,12 @@ constexpr std::array kTrainExamples{
             "start from weights that are there"},
     Example{"train my/config.json --steps 400 --lr 1e-3 --out run --resume auto",
             "go on where a run stopped"}};
+constexpr std::array kLaunchExamples{
+    Example{"launch plan.json -- --steps 1000 --lr 6e-4 --out run",
+            "the command that trains a plan on its ranks, to look at or to keep in a script"},
+    Example{"launch plan.json --hostfile hosts --restarts 3 -- --steps 1000 --lr 6e-4 --out run "
+            "--save-every 100",
+            "train on several hosts, and go on from a checkpoint when one is lost"}};
 constexpr std::array kSampleExamples{
     Example{"sample run --prompt 'Once upon a time'", "what the newest checkpoint of a run writes"},
     Example{"sample run/step-00000200 --temperature 0 --tokens 100",
@@ -227,6 +234,14 @@ constexpr std::array kVerbs{
         "share of updates that were too small to count, and states predicted beside measured "
         "bytes, entry by entry. Exit code 1 means: the bytes differ, or the run had to stop.",
         kTrainExamples),
+    engine_verb<LaunchRequest>(
+        "launch", "PLAN [-- OPTIONS]", "the command that trains a plan on its ranks, or run it",
+        "Prints the command of Open MPI, MPICH or Slurm that starts one process for each rank of "
+        "the plan (tp x pp x cp x dp), each on as many cores of its own as it has threads. What "
+        "stands behind -- goes to train. With --run it is run; with --restarts a job that fails "
+        "goes on from its newest checkpoint, without the hosts that no longer answer where the "
+        "plan allows fewer replicas. The exit code is that of the last run.",
+        kLaunchExamples),
     engine_verb<SampleRequest>(
         "sample", "MODEL", "text from a trained model, to see what it learned",
         "Goes on from a prompt, token by token, with the weights of a checkpoint of train, the "
