@@ -64,13 +64,13 @@ LaunchedJob::LaunchedJob() {
 
 LaunchedJob::~LaunchedJob() { sigprocmask(SIG_SETMASK, &before_, nullptr); }
 
-// Launchers take SIGTERM as the wish to end, and pass it on to each rank; a second one makes them
-// leave without waiting for what is being saved.
+// Launchers hand SIGUSR1 on to each rank and wait for them. On SIGTERM they leave the ranks a
+// second before they kill them, too little to save.
 void LaunchedJob::pass_on(pid_t child) {
   ++stops_;
   if (stops_ == 1) {
     shell::write_note("\nending the job: no restart follows\n");
-    kill(child, SIGTERM);
+    kill(child, SIGUSR1);
   } else if (stops_ == 2) {
     shell::write_note("\nstill ending; once more kills the job and loses what is not saved\n");
   } else {

@@ -9,8 +9,8 @@
 namespace fourhold::engine_app {
 
 // One at a time in a process. While it exists SIGINT, SIGTERM and SIGHUP are told to the job and do
-// not end this process: the first two ask the job to stop (a launcher then has each rank save), the
-// third kills it.
+// not end this process: the first asks the ranks to stop (they save), the second says that this is
+// being done, the third kills the job.
 class LaunchedJob {
  public:
   LaunchedJob();

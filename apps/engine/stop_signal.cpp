@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <csignal>
@@ -14,6 +15,8 @@ namespace {
 std::atomic<int> stops{0};  // NOLINT(cppcoreguidelines-avoid-non-const-global-*)
 StopWords said;             // NOLINT(cppcoreguidelines-avoid-non-const-global-*)
 bool on_a_line = false;     // NOLINT(cppcoreguidelines-avoid-non-const-global-*)
+// The last is what launchers hand on to ranks (mpirun, mpiexec, srun; sbatch --signal=USR1@120).
+constexpr std::array kStops{SIGINT, SIGTERM, SIGHUP, SIGUSR1};
 static_assert(std::atomic<int>::is_always_lock_free);
 
 // write() is safe in a handler; what fails there cannot be told to anybody.
@@ -42,8 +45,8 @@ void watch_stop_signals(StopWords words) {
   action.sa_handler = on_signal;
   action.sa_flags = SA_RESTART;
   sigemptyset(&action.sa_mask);
-  for (const int number : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&action.sa_mask, number);
-  for (const int number : {SIGINT, SIGTERM, SIGHUP}) sigaction(number, &action, nullptr);
+  for (const int number : kStops) sigaddset(&action.sa_mask, number);
+  for (const int number : kStops) sigaction(number, &action, nullptr);
 }
 
 bool stop_asked() { return stops != 0; }

@@ -1,5 +1,6 @@
-// A clean stop: the first SIGINT, SIGTERM or SIGHUP asks for it, the second says that it is being
-// done, the third ends the process. An impatient second key must not cost what is being saved.
+// A clean stop: the first SIGINT, SIGTERM, SIGHUP or SIGUSR1 asks for it, the second says that it
+// is being done, the third ends the process. An impatient second key must not cost what is being
+// saved.
 #pragma once
 
 namespace fourhold::engine_app {

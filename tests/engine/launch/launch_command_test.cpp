@@ -30,8 +30,8 @@ bool has(const std::string& text, const std::string& part) {
 TEST(LaunchCommand, EachRankIsBoundToAsManyCoresAsItHasThreads) {
   const LaunchJob four = job(4, 2, 8);
   EXPECT_EQ(text(Launcher::open_mpi, four),
-            "mpirun -n 4 --map-by slot:PE=2 --mca odls_base_sigkill_timeout 120 -x "
-            "OMP_NUM_THREADS=2 -x OMP_WAIT_POLICY=passive fourhold train plan.json");
+            "mpirun -n 4 --map-by slot:PE=2 -x OMP_NUM_THREADS=2 -x "
+            "OMP_WAIT_POLICY=passive fourhold train plan.json");
   EXPECT_EQ(text(Launcher::mpich, four),
             "mpiexec.hydra -n 4 -bind-to core:2 -genv OMP_NUM_THREADS 2 -genv OMP_WAIT_POLICY "
             "passive fourhold train plan.json");

@@ -52,8 +52,6 @@ Words open_mpi_words(const LaunchJob& job) {
     append(words, {"--host", host_list(job.hosts)});
   }
   append(words, open_mpi_binding(job));
-  // A rank that is told to stop saves before it ends; the default is to kill it after a second.
-  append(words, {"--mca", "odls_base_sigkill_timeout", "120"});
   if (job.run_as_root) words.emplace_back("--allow-run-as-root");
   append(words, {"-x", "OMP_NUM_THREADS=" + number(job.threads), "-x", "OMP_WAIT_POLICY=passive"});
   return words;
