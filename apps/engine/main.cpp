@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "apps/engine/machine.h"
 #include "apps/engine/verbs.h"
 #include "apps/shell/output.h"
 #include "apps/shell/parse.h"
@@ -37,7 +38,10 @@ ExitCode run(const std::vector<std::string>& words) {
     if (answer.verb != words.front()) continue;
     const api::Verb& verb = api::verb_named(answer.verb);
     const shell::ParsedVerb parsed = shell::parse_verb(verb, {words.begin() + 1, words.end()});
-    const fourhold::report::Screen screen = shell::screen_of_output(parsed.color);
+    // A launcher gives ranks terminals of its own, and what it makes of their output is no terminal.
+    const bool alone = app::rank_place().started.ranks == 1;
+    const fourhold::report::Screen screen = shell::screen_of_output(
+        alone || parsed.color != shell::ColorWhen::automatic ? parsed.color : shell::ColorWhen::never);
     if (parsed.help) {
       shell::write_output(api::help_text(verb, screen));
       return ExitCode::done;

@@ -1,4 +1,5 @@
 // `fourhold train`.
+#include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
@@ -11,6 +12,7 @@
 #include <unistd.h>
 
 #include "apps/engine/folder_lock.h"
+#include "apps/engine/joined_ranks.h"
 #include "apps/engine/stop_signal.h"
 #include "apps/engine/train_report.h"
 #include "apps/engine/train_setup.h"
@@ -111,20 +113,58 @@ class TrainLog {
   std::optional<engine::EventFile> events_;
 };
 
-}  // namespace
+// What a run does where nobody watches: on every rank but the first.
+engine::TrainResult train_unseen(const engine::TrainSetup& setup) {
+  return engine::train(setup, {.note = [](const std::string&) {},
+                               .line = [](const engine::TrainLine&) {},
+                               .stop_asked = [] { return stop_asked(); }});
+}
 
-ExitCode train(const Question& question) {
-  const auto request = api::request_of<api::TrainRequest>(question.arguments);
-  const PreparedTraining prepared = prepare_training(request);
+void say_what_begins(const PreparedTraining& prepared) {
   const plan::Plan& plan = prepared.setup.plan;
   for (const std::string& note : prepared.notes) {
     shell::write_note(shell::labelled("note: ", note));
   }
+  const std::string ranks =
+      plan.devices() == 1 ? "" : counted(plan.devices(), "rank") + ", each with an ";
   shell::write_note(shell::labelled(
-      "", fmt::format("arena of {} predicted, and up to {} beside it; {}, {}",
+      "", fmt::format("{}arena of {} predicted, and up to {} beside it; {}, {}", ranks,
                       format_bytes(prepared.predicted_bytes), format_bytes(kOutsideAllowance),
                       counted(plan.threads, "thread"), plan.isa)));
+}
+
+// A run that a signal ended is not the run that was asked for.
+ExitCode code_of(const engine::TrainResult& result) {
+  const bool equal = std::all_of(
+      result.ranks.begin(), result.ranks.end(),
+      [](const engine::RankResult& rank) { return rank.entries_differing == 0; });
+  return equal && result.comparison.is_equal() && !result.stopped_early ? ExitCode::done
+                                                                        : ExitCode::answer_is_no;
+}
+
+void write_ledgers(const std::string& folder, const engine::TrainResult& result,
+                   std::int64_t rank) {
+  // Other ranks' names say whose they are.
+  const std::string ending = rank == 0 ? ".json" : fmt::format("-rank-{}.json", rank);
+  const auto write = [&](const std::string& name, const ledger::Ledger& ledger) {
+    shell::write_file(folder + "/" + name + ending, json::write(ledger::to_json(ledger)) + "\n");
+  };
+  write("ledger-predicted", result.predicted);
+  write("ledger-measured", result.measured);
+}
+
+ExitCode train_as(const Question& question, const JoinedRanks& ranks) {
+  const auto request = api::request_of<api::TrainRequest>(question.arguments);
+  const PreparedTraining prepared = prepare_training(request, ranks.own());
+  const plan::Plan& plan = prepared.setup.plan;
   const bool kept = !request.out.empty();
+  if (!ranks.is_first()) {
+    watch_stop_signals({});
+    const engine::TrainResult result = train_unseen(prepared.setup);
+    if (kept && has_steps(result)) write_ledgers(request.out, result, ranks.own().rank);
+    return code_of(result);
+  }
+  say_what_begins(prepared);
   watch_stop_signals(
       {.first = kept ? "stopping after this step, and saving" : "stopping after this step",
        .again =
@@ -154,16 +194,15 @@ ExitCode train(const Question& question) {
   }
   shell::write_output(question.form == api::Form::json ? json::write(to_json(result, frame)) + "\n"
                                                        : to_text(result, frame, question.screen));
-  if (kept && has_steps(result)) {
-    const auto write = [&](const char* name, const ledger::Ledger& ledger) {
-      shell::write_file(request.out + "/" + name, json::write(ledger::to_json(ledger)) + "\n");
-    };
-    write("ledger-predicted.json", result.predicted);
-    write("ledger-measured.json", result.measured);
-  }
-  // A run that a signal ended is not the run that was asked for.
-  return result.comparison.is_equal() && !result.stopped_early ? ExitCode::done
-                                                               : ExitCode::answer_is_no;
+  if (kept && has_steps(result)) write_ledgers(request.out, result, 0);
+  return code_of(result);
+}
+
+}  // namespace
+
+ExitCode train(const Question& question) {
+  JoinedRanks ranks;
+  return ranks.run([&] { return train_as(question, ranks); });
 }
 
 }  // namespace fourhold::engine_app

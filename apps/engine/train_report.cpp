@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "apps/engine/ledger_report.h"
+#include "apps/engine/ranks_report.h"
 #include "fourhold/base/quantity.h"
 
 namespace fourhold::engine_app {
@@ -43,6 +44,7 @@ json::Value optional_json(const std::optional<double>& value) {
 
 std::string verdict_text(const TrainResult& result) {
   if (!has_steps(result)) return "Bytes    no step was done: nothing was measured";
+  if (result.ranks.size() > 1) return ranks_bytes_text(result.ranks);
   return bytes_text(result.measured, result.comparison);
 }
 
@@ -76,7 +78,7 @@ json::Value to_json(const TrainResult& result, const RunFrame& frame) {
   return json::Object{
       {"schema", "fourhold.train/1"},
       {"steps", json::Object{{"first", result.first_step}, {"last", result.last_step}}},
-      {"ledger", ledgers_json(result.predicted, result.measured, result.comparison)},
+      {"ledger", sum_json(result.ranks)},
       {"process", json::Object{{"peak_rss_bytes", result.peak_resident_bytes.count()},
                                {"arena_bytes", result.arena_bytes.count()},
                                {"outside_arena_bytes", result.outside_arena_bytes.count()}}},
@@ -86,11 +88,8 @@ json::Value to_json(const TrainResult& result, const RunFrame& frame) {
                              {"measured_step_seconds", median_seconds(result)},
                              {"mfu", mfu_json(frame, median_seconds(result))}}},
       {"stall", json::Object{{"lost_share", result.stall.share()}}},
-      {"traffic", json::Object{{"predicted_bytes", 0}, {"measured_bytes", 0}}},
-      {"ranks", json::Array{json::Object{{"rank", 0},
-                                         {"stage", 0},
-                                         {"ledger", ledgers_json(result.predicted, result.measured,
-                                                                 result.comparison)}}}},
+      {"traffic", traffic_json(result.ranks)},
+      {"ranks", ranks_json(result.ranks)},
       {"checkpoint", result.checkpoint ? json::Value(*result.checkpoint) : json::Value()},
       {"save_seconds", result.checkpoint ? json::Value(result.save_seconds) : json::Value()}};
 }
@@ -124,6 +123,7 @@ std::string to_text(const TrainResult& result, const RunFrame& frame,
         "                          {0}/ledger-measured.json\n",
         frame.out);
   }
+  if (result.ranks.size() > 1) text += "\n" + ranks_text(result.ranks, screen);
   text += "\n" + ledgers_text(result.predicted, result.measured, result.comparison, screen);
   return text;
 }

@@ -24,6 +24,9 @@ namespace {
 
 api::RunRequest run_request(const api::TrainRequest& request) {
   api::RunRequest run = training_run(request);
+  // Without a word about dp, it is what the ranks leave for it.
+  const std::int64_t ranks = rank_place().started.ranks;
+  if (ranks > 1 && !run.plan.count && !run.plan.dp) run.plan.count = ranks;
   run.plan.threads = threads_of(run.plan.threads.value_or(0));
   const engine::Isa isa = engine::isa_of_plan(run.plan.isa.value_or("auto"));
   run.plan.isa = std::string(plan::to_string(isa));
@@ -36,7 +39,7 @@ std::string command_of(const api::TrainRequest& request) {
                      request.plan_file.empty() ? "" : " ", request.plan_file);
 }
 
-void require_one_device(const plan::Plan& plan) {
+void require_engine_plan(const plan::Plan& plan) {
   if (plan.devices() == 1 && plan.zero >= 2) {
     throw Error("--zero", fmt::format("{} shards over ranks, and there is one", plan.zero),
                 "leave it out, or give --zero 0");
@@ -44,9 +47,6 @@ void require_one_device(const plan::Plan& plan) {
   if (plan.tuning != plan::Tuning::full) {
     throw Error("--tuning", "the engine trains all weights, no adapters", "leave it out");
   }
-  if (plan.devices() == 1) return;
-  throw Error("plan", fmt::format("is for {} devices, this program trains on one", plan.devices()),
-              "leave out --dp, --tp, --pp, --cp and --count");
 }
 
 // Whether the engine can run a plan that answers a failure.
@@ -61,7 +61,7 @@ bool is_run(const plan::Plan& plan) {
 std::string answers_of(const predict::Verdict& verdict) {
   std::string text;
   for (const predict::Answer& answer : verdict.answers) {
-    if (answer.plan.devices() > 1 || !is_run(answer.plan)) continue;
+    if (!is_run(answer.plan)) continue;
     const bool cures = answer.then_class == predict::VerdictClass::fits;
     text += fmt::format("{}{} (saves {}{})", text.empty() ? "try " : "; ", answer.change,
                         format_bytes(answer.saves_bytes), cures ? ", then it fits" : "");
@@ -71,7 +71,9 @@ std::string answers_of(const predict::Verdict& verdict) {
 
 void require_memory(const api::LoadedRun& run, const api::PlannedRun& planned,
                     const api::TrainRequest& request) {
-  const Bytes available = engine::available_memory();
+  // Ranks of one node share its memory.
+  const std::int64_t sharers = std::min(rank_place().node_ranks, planned.plan.devices());
+  const Bytes available(engine::available_memory().count() / sharers);
   const Bytes limit = request.memory ? std::min(*request.memory, available) : available;
   const predict::Capacity capacity{.usable_bytes = std::max(limit - kOutsideAllowance, Bytes(0))};
   const predict::Verdict verdict =
@@ -159,14 +161,14 @@ engine::CheckpointChoice checkpoint_choice(const api::TrainRequest& request,
 
 }  // namespace
 
-PreparedTraining prepare_training(const api::TrainRequest& request) {
+PreparedTraining prepare_training(const api::TrainRequest& request, const engine::OwnRank& own) {
   if (!request.steps) throw Error("--steps", "is missing", "say how many, such as --steps 100");
   const api::RunRequest run_of = run_request(request);
   const api::LoadedRun run = api::load_run(run_of);
   const api::PlannedRun planned = api::complete_plan(run);
   std::vector<std::string> warnings = engine::check_ranks(
       {planned.plan.devices(), planned.plan.threads, Bytes(0), command_of(request)}, rank_place());
-  require_one_device(planned.plan);
+  require_engine_plan(planned.plan);
   refuse_options_without_effect(request, planned.plan);
   const model::ConfigText text = model::load_config_text(run_of.model);
   PreparedTraining prepared;
@@ -185,6 +187,7 @@ PreparedTraining prepare_training(const api::TrainRequest& request) {
   setup.steps = *request.steps;
   setup.options = step_options(request, planned.plan, setup.steps);
   setup.evaluate_every = request.evaluate_every;
+  setup.place = own;
   prepared.predicted_bytes = planned.memory.reserved_bytes;
   prepared.notes = run.notes;
   prepared.notes.insert(prepared.notes.end(), warnings.begin(), warnings.end());

@@ -23,8 +23,18 @@ struct Failure {
   std::string reason;  // "killed by signal 9", "step 12: the loss is not finite"
 };
 
-// What wait() throws; `place` names the rank, and its machine where that is known.
-[[nodiscard]] Error failure_error(const std::string& place, const Failure& failure);
+// What wait() throws where the fault is another rank's.
+class PeerFailure : public Error {
+ public:
+  // `place` names the rank, and its machine where that is known.
+  PeerFailure(const std::string& place, const Failure& failure)
+      : Error(place, failure.reason, "the job ended on every rank", ExitCode::answer_is_no),
+        rank_(failure.rank) {}
+  [[nodiscard]] int rank() const noexcept { return rank_; }
+
+ private:
+  int rank_;
+};
 
 // One rank's way to the others. Used by one thread.
 class Communicator {

@@ -273,7 +273,7 @@ void MpiCommunicator::wait(std::span<const Message> messages) {
     if (!failure_.has_value()) listen();
     if (failure_.has_value()) {
       withdraw();
-      throw failure_error(place_of(failure_->rank), *failure_);
+      throw PeerFailure(place_of(failure_->rank), *failure_);
     }
     if (pending_.empty()) break;
     if (get_on()) {

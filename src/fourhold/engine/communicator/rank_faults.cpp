@@ -7,10 +7,6 @@
 
 namespace fourhold::engine {
 
-Error failure_error(const std::string& place, const Failure& failure) {
-  return {place, failure.reason, "the job ended on every rank", ExitCode::answer_is_no};
-}
-
 Failure no_answer(std::vector<int> missing, int rank, Seconds timeout) {
   assert(!missing.empty() && "somebody is waited for");
   std::sort(missing.begin(), missing.end());

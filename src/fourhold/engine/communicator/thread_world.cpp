@@ -121,7 +121,7 @@ void ThreadWorld::wait(int rank, std::span<const Message> messages) {
   while (true) {
     if (failure_.has_value()) {
       let_go(lock, rank);
-      throw failure_error("rank " + std::to_string(failure_->rank), *failure_);
+      throw PeerFailure("rank " + std::to_string(failure_->rank), *failure_);
     }
     const std::size_t left = get_on(lock, rank, messages);
     if (left == 0) break;

@@ -17,7 +17,7 @@ using plan::Work;
 
 Executor::Executor(const model::ModelConfig& config, const model::Numerics& numerics,
                    const plan::Plan& plan, const plan::Profile& profile, LedgerArena& arena,
-                   Watch watch, const RankPlace& place)
+                   Watch watch, const OwnRank& place)
     : config_(config),
       numerics_(numerics),
       plan_(plan),

@@ -88,7 +88,7 @@ class Executor {
   // wrong.
   Executor(const model::ModelConfig& config, const model::Numerics& numerics,
            const plan::Plan& plan, const plan::Profile& profile, LedgerArena& arena,
-           Watch watch = Watch::off, const RankPlace& place = {});
+           Watch watch = Watch::off, const OwnRank& place = {});
   ~Executor();
 
   // One optimizer step. What the driver throws leaves weights as it found them, if it is thrown

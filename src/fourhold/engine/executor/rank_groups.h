@@ -11,7 +11,7 @@
 namespace fourhold::engine {
 
 // A rank's way to the others: none where it is the only one.
-struct RankPlace {
+struct OwnRank {
   std::int64_t rank = 0;
   Communicator* communicator = nullptr;
 };

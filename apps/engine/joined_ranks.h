@@ -1,0 +1,33 @@
+// This process as one of the ranks that a launcher started.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "fourhold/base/error.h"
+#include "fourhold/engine/communicator/communicator.h"
+#include "fourhold/engine/executor/rank_groups.h"
+
+namespace fourhold::engine_app {
+
+class JoinedRanks {
+ public:
+  // Meets the other ranks where a launcher started several; else this process is the only one.
+  JoinedRanks();
+
+  [[nodiscard]] engine::OwnRank own() const {
+    return {communicator_ ? communicator_->rank() : 0, communicator_.get()};
+  }
+  // The one that prints.
+  [[nodiscard]] bool is_first() const { return own().rank == 0; }
+  [[nodiscard]] std::int64_t size() const { return communicator_ ? communicator_->size() : 1; }
+
+  // Runs what every rank does. An Error on one of them ends all: the first rank prints it, with the
+  // rank it is of, and every rank returns its exit code.
+  [[nodiscard]] ExitCode run(const std::function<ExitCode()>& body);
+
+ private:
+  std::unique_ptr<engine::Communicator> communicator_;
+};
+
+}  // namespace fourhold::engine_app

@@ -1,0 +1,113 @@
+#include "apps/engine/ranks_report.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "fourhold/base/quantity.h"
+#include "fourhold/report/table.h"
+
+namespace fourhold::engine_app {
+namespace {
+
+using engine::LedgerTotals;
+using engine::RankResult;
+using report::Align;
+
+json::Value totals_json(const LedgerTotals& totals) {
+  json::Object categories;
+  for (int i = 0; i < ledger::kCategoryCount; ++i) {
+    const auto category = static_cast<ledger::Category>(i);
+    const Bytes own = totals.by_category[static_cast<std::size_t>(i)];
+    if (own == Bytes(0) && !ledger::held_in_training(category)) continue;
+    categories.emplace_back(std::string(ledger::to_string(category)), json::Value(own.count()));
+  }
+  return json::Object{{"by_category", std::move(categories)},
+                      {"live_peak_bytes", totals.live_peak_bytes.count()},
+                      {"reserved_bytes", totals.reserved_bytes.count()}};
+}
+
+json::Value ledger_json(const RankResult& rank) {
+  return json::Object{{"predicted", totals_json(rank.predicted)},
+                      {"measured", totals_json(rank.measured)},
+                      {"entries", rank.entries},
+                      {"entries_differing", rank.entries_differing}};
+}
+
+RankResult sum_of(RankResults ranks) {
+  RankResult sum = ranks.front();
+  for (const RankResult& rank : ranks.subspan(1)) {
+    sum.predicted += rank.predicted;
+    sum.measured += rank.measured;
+    sum.entries += rank.entries;
+    sum.entries_differing += rank.entries_differing;
+    sum.predicted_traffic_bytes += rank.predicted_traffic_bytes;
+    sum.measured_traffic_bytes += rank.measured_traffic_bytes;
+  }
+  return sum;
+}
+
+std::int64_t whole_bytes(double bytes) { return std::llround(bytes); }
+
+}  // namespace
+
+json::Value sum_json(RankResults ranks) { return ledger_json(sum_of(ranks)); }
+
+json::Value ranks_json(RankResults ranks) {
+  json::Array all;
+  for (const RankResult& rank : ranks) {
+    all.emplace_back(json::Object{
+        {"rank", rank.rank}, {"stage", rank.stage}, {"ledger", ledger_json(rank)}});
+  }
+  return all;
+}
+
+json::Value traffic_json(RankResults ranks) {
+  const RankResult sum = sum_of(ranks);
+  return json::Object{{"predicted_bytes", whole_bytes(sum.predicted_traffic_bytes)},
+                      {"measured_bytes", sum.measured_traffic_bytes}};
+}
+
+std::string ranks_bytes_text(RankResults ranks) {
+  const RankResult sum = sum_of(ranks);
+  if (sum.entries_differing > 0) {
+    return fmt::format("Bytes    predicted and measured differ in {} of {} entries of {} ranks",
+                       format_count(sum.entries_differing), format_count(sum.entries),
+                       ranks.size());
+  }
+  const auto largest = std::max_element(
+      ranks.begin(), ranks.end(), [](const RankResult& a, const RankResult& b) {
+        return a.measured.live_peak_bytes < b.measured.live_peak_bytes;
+      });
+  return fmt::format("Bytes    predicted = measured on {} ranks: {} entries, live peak {} at most",
+                     ranks.size(), format_count(sum.entries),
+                     format_bytes(largest->measured.live_peak_bytes));
+}
+
+std::string ranks_text(RankResults ranks, const report::Screen& screen) {
+  report::Table table({{"rank"},
+                       {"stage", Align::right},
+                       {"live peak", Align::right},
+                       {"arena", Align::right},
+                       {"differing", Align::right},
+                       {"sent", Align::right},
+                       {"process", Align::right}});
+  for (const RankResult& rank : ranks) {
+    table.add({std::to_string(rank.rank), std::to_string(rank.stage),
+               format_bytes(rank.measured.live_peak_bytes),
+               format_bytes(rank.measured.reserved_bytes), format_count(rank.entries_differing),
+               format_bytes(Bytes(rank.measured_traffic_bytes)),
+               format_bytes(rank.peak_resident_bytes)});
+  }
+  const RankResult sum = sum_of(ranks);
+  const std::int64_t predicted = whole_bytes(sum.predicted_traffic_bytes);
+  return table.text(screen) +
+         fmt::format("Sent     {} by all ranks, {} predicted{}\n",
+                     format_bytes(Bytes(sum.measured_traffic_bytes)),
+                     format_bytes(Bytes(predicted)),
+                     predicted == sum.measured_traffic_bytes ? ": equal" : ": they differ");
+}
+
+}  // namespace fourhold::engine_app

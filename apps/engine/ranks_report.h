@@ -1,0 +1,27 @@
+// What every rank of a run held and sent, predicted beside measured.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "fourhold/base/json.h"
+#include "fourhold/engine/train/rank_results.h"
+#include "fourhold/report/screen.h"
+
+namespace fourhold::engine_app {
+
+using RankResults = std::span<const engine::RankResult>;
+
+// {"predicted", "measured", "entries", "entries_differing"}, summed over the ranks.
+[[nodiscard]] json::Value sum_json(RankResults ranks);
+// [{"rank", "stage", "ledger"}].
+[[nodiscard]] json::Value ranks_json(RankResults ranks);
+// {"predicted_bytes", "measured_bytes"}, of all ranks and steps.
+[[nodiscard]] json::Value traffic_json(RankResults ranks);
+
+// The line that answers whether bytes agree on several ranks.
+[[nodiscard]] std::string ranks_bytes_text(RankResults ranks);
+// A table with a row for each rank.
+[[nodiscard]] std::string ranks_text(RankResults ranks, const report::Screen& screen);
+
+}  // namespace fourhold::engine_app
