@@ -45,8 +45,10 @@ void adamw(benchmark::State& state, plan::Precision precision, DType gradient_dt
   Buffer master(master_dtype, 0x3c);
   Buffer moment1(DType::fp32, 0);
   Buffer moment2(DType::fp32, 0);
-  ParameterShard shard{
-      "w", 0, weight.view(), gradient.view(), master.view(), moment1.view(), moment2.view()};
+  ParameterShard shard{"w",           plan::whole_part({kElements}),
+                       weight.view(), gradient.view(),
+                       master.view(), moment1.view(),
+                       moment2.view()};
   std::int64_t step = 0;
   for (auto _ : state) {
     const auto factors = step_factors({}, WeightDecay::decayed, ++step, 1e-4, 1);

@@ -2,6 +2,7 @@
 // and over the ranks of ZeRO leave of it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -27,6 +28,11 @@ struct ParameterPart {
   friend bool operator==(const ParameterPart&, const ParameterPart&) = default;
 };
 
+// All of a parameter.
+[[nodiscard]] inline ParameterPart whole_part(const Dims& shape) {
+  return {shape, contiguous(0, shape.elements()), 0, shape.elements()};
+}
+
 // All that the rank has of a parameter between ZeRO's splits: the local tensor.
 [[nodiscard]] ParameterPart local_part(const Plan& plan, std::int64_t rank,
                                        const LocalParameter& parameter);
@@ -46,6 +52,20 @@ struct Piece {
 // The part as slices of the flattened parameter, one after the other as they are held; three at
 // most (a cut begins and ends within a run), none of an empty part.
 [[nodiscard]] std::vector<Slice> slices_of(const ParameterPart& part);
+
+// Where element `element` of the rank's local tensor stands in the whole parameter, and how many of
+// the part follow it there directly, itself included. It lies within [part.begin, part.end).
+struct GlobalRun {
+  std::int64_t begin = 0;
+  std::int64_t elements = 0;
+};
+[[nodiscard]] inline GlobalRun run_at(const ParameterPart& part, std::int64_t element) {
+  const Slice& local = part.local;
+  if (local.count == 1) return {local.begin + element, part.end - element};
+  const std::int64_t within = element % local.length;
+  const std::int64_t begin = local.begin + element / local.length * local.stride + within;
+  return {begin, std::min(local.length - within, part.end - element)};
+}
 
 // Whether `rank` is the first of the ranks of one stage that hold the same elements of the local
 // tensor, each of which would count and store them again: over tp for a parameter that tp does not

@@ -98,6 +98,23 @@ TEST(CheckpointSave, ASaveThatIsGivenUpLeavesNothing) {
   EXPECT_EQ(names_in(folder.path()), Names{});
 }
 
+TEST(CheckpointSave, OfTwoRunsThatSaveAStepAtOnceTheSecondIsRefused) {
+  const TestFolder folder;
+  SmallRun run;
+  run.train();
+  CheckpointSave first(folder.path(), 1);
+  run.write(first);
+  EXPECT_THROW(CheckpointSave(folder.path(), 1), Error);
+  {
+    CheckpointSave other(folder.path(), 2);  // of another step, it leaves the first alone
+  }
+  first.publish();
+  EXPECT_EQ(names_in(folder.path()), (Names{"step-00000001"}));
+  SmallRun read;
+  read.load(first.path());
+  EXPECT_TRUE(read == run);
+}
+
 // Each rank writes its own file; rank 0 publishes when all have closed.
 TEST(CheckpointSave, ARankThatHasNotClosedHoldsThePublicationBack) {
   const TestFolder folder;

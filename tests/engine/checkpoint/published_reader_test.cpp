@@ -119,11 +119,25 @@ RC_GTEST_PROP(PublishedReader, ASliceOfAParameterIsThatPartOfTheWhole, ()) {
   const auto part = parts[*rc::gen::inRange<std::size_t>(0, parts.size())];
   const std::int64_t all = part.size.elements();
   const auto begin = *rc::gen::inRange<std::int64_t>(0, all);
-  const auto end = *rc::gen::inRange<std::int64_t>(begin, all + 1);
-  std::vector<float> slice(static_cast<std::size_t>(end - begin));
-  read.read(part.id, begin, end, DType::fp32, reinterpret_cast<std::byte*>(slice.data()));
+  const auto end = *rc::gen::inRange<std::int64_t>(begin + 1, all + 1);
+  plan::Slice some = plan::contiguous(begin, end);
+  if (*rc::gen::arbitrary<bool>()) {  // runs of any length and distance, over rows and within them
+    some.length = *rc::gen::inRange<std::int64_t>(1, end - begin + 1);
+    some.stride = *rc::gen::inRange<std::int64_t>(some.length, end - begin + 1);
+    some.count = 1 + (end - begin - some.length) / some.stride;
+  }
+  const std::vector<plan::Slice> slices{some, plan::contiguous(begin, end)};
+  std::vector<float> read_values(static_cast<std::size_t>(some.elements() + end - begin));
+  read.read(part.id, slices, DType::fp32, reinterpret_cast<std::byte*>(read_values.data()));
   const std::vector<float> whole = stored.values(read, part.id);
-  RC_ASSERT(std::equal(slice.begin(), slice.end(), whole.begin() + begin));
+  std::vector<float> expected;
+  for (const plan::Slice& slice : slices) {
+    for (std::int64_t i = 0; i < slice.elements(); ++i) {
+      const std::int64_t at = slice.begin + i / slice.length * slice.stride + i % slice.length;
+      expected.push_back(whole[static_cast<std::size_t>(at)]);
+    }
+  }
+  RC_ASSERT(read_values == expected);
 }
 
 }  // namespace

@@ -28,7 +28,10 @@ class OwnedShard {
   [[nodiscard]] ParameterShard slice(std::size_t begin, std::size_t end) {
     ParameterShard shard;
     shard.name = "layers.0.up_weight";
-    shard.offset = offset_ + static_cast<std::int64_t>(begin);
+    const auto all = static_cast<std::int64_t>(count_);
+    shard.part = plan::cut(
+        plan::whole_part({offset_ + all}),
+        {offset_ + static_cast<std::int64_t>(begin), offset_ + static_cast<std::int64_t>(end)});
     const bool fp32 = precision_ == plan::Precision::fp32;
     const bool full_master = precision_ == plan::Precision::bf16;
     const bool half_master =

@@ -40,7 +40,11 @@ void remove_leftovers(const std::string& folder) {
        at.increment(fault)) {
     if (is_partial_name(at->path().filename().string())) leftovers.push_back(at->path());
   }
-  for (const fs::path& path : leftovers) remove_folder(path);
+  for (const fs::path& path : leftovers) (void)remove_unless_saving(path.string());
+}
+
+[[noreturn]] void refuse_second_run(const std::string& path) {
+  throw Error(path, "another run is saving this step here", "save to another folder");
 }
 
 // Deleted by renaming first: what a kill leaves is a leftover, never half a checkpoint.
@@ -48,10 +52,6 @@ void remove_step(const std::string& folder, std::int64_t step) {
   const std::string partial = (fs::path(folder) / partial_name(step)).string();
   rename_and_sync((fs::path(folder) / step_name(step)).string(), partial);
   remove_folder(partial);
-}
-
-std::string list_name(RankOf who) {
-  return fmt::format("files-{:05}-of-{:05}.json", who.rank + 1, who.ranks);
 }
 
 }  // namespace
@@ -62,7 +62,15 @@ CheckpointSave::CheckpointSave(std::string folder, std::int64_t step, RankOf who
       who_(who),
       at_((fs::path(folder_) / partial_name(step)).string()) {
   assert(step >= 0 && who.rank >= 0 && who.rank < who.ranks);
-  if (who_.rank != 0) return;
+  list_.step = step;
+  if (who_.rank == 0) {
+    make_folder();
+  } else {
+    list_.token = find_token(at_);
+  }
+}
+
+void CheckpointSave::make_folder() {
   std::error_code fault;
   if (fs::create_directories(folder_, fault)) {
     sync_folder(fs::absolute(folder_).lexically_normal().parent_path().string());
@@ -73,15 +81,24 @@ CheckpointSave::CheckpointSave(std::string folder, std::int64_t step, RankOf who
       throw Error(path(), fmt::format("step {} is saved here already", step_),
                   "save to another folder, or delete this checkpoint first");
     }
-    remove_step(folder_, step_);  // a save that was killed before its marker, or is damaged
+    // A save that was killed before its marker, or is damaged.
+    if (!remove_unless_saving(path())) refuse_second_run(path());
   }
   remove_leftovers(folder_);
-  fs::create_directory(at_, fault);
+  const bool made = fs::create_directory(at_, fault);
   if (fault) fail(at_, "cannot be made", fault);
+  if (!made) refuse_second_run(at_);
+  try {
+    lock_.emplace(at_);
+  } catch (const Error&) {
+    fs::remove(at_, fault);  // if it is empty: it may have become another run's
+    throw;
+  }
+  list_.token = lock_->token();
 }
 
 CheckpointSave::~CheckpointSave() {
-  if (complete_ || who_.rank != 0) return;
+  if (complete_ || !lock_.has_value()) return;
   std::error_code ignored;  // the next save removes what stays
   fs::remove_all(at_, ignored);
 }
@@ -90,42 +107,70 @@ std::string CheckpointSave::path() const { return (fs::path(folder_) / step_name
 
 void CheckpointSave::write_model(const model::ModelConfig& config, const WeightsFormat& format,
                                  const WeightSource& source) {
-  assert(who_.rank == 0);
-  for (FileSum& file : write_published(at_, config, format, source)) {
-    files_.push_back(std::move(file));
+  assert(who_.ranks == 1);
+  add(write_published(at_, config, format, source));
+}
+
+void CheckpointSave::lay_out_model(const model::ModelConfig& config, const WeightsFormat& format) {
+  layout_ = lay_out(config, format);
+  if (who_.rank == 0) add(create_published(at_, *layout_));
+}
+
+void CheckpointSave::write_weights(std::span<const OwnedWeight> weights) {
+  assert(layout_.has_value());
+  for (const WrittenBytes& written : write_owned(at_, *layout_, weights)) {
+    list_.shared.push_back({{}, written});
   }
+}
+
+void CheckpointSave::sum_weights() {
+  std::vector<FileSum> sums = sum_own_blocks(at_, *layout_, who_);
+  assert(sums.size() == list_.shared.size());
+  for (std::size_t i = 0; i < sums.size(); ++i) list_.shared[i].sum = std::move(sums[i]);
+}
+
+void CheckpointSave::add(std::vector<FileSum> files) {
+  for (FileSum& file : files) list_.files.push_back(std::move(file));
 }
 
 void CheckpointSave::write_run(const RunState& state) {
   assert(who_.rank == 0 && state.step == step_);
-  files_.push_back(write_new_file(at_, std::string(kRunStateName), write_run_state(state)));
+  list_.files.push_back(write_new_file(at_, std::string(kRunStateName), write_run_state(state)));
 }
 
 void CheckpointSave::write_optimizer(std::span<const StateTensor> tensors) {
-  files_.push_back(write_state(at_, who_, tensors));
+  list_.files.push_back(write_state(at_, who_, tensors));
 }
 
 void CheckpointSave::close() {
   // Of no use once the marker is written, which lists the files of all ranks.
-  static_cast<void>(write_new_file(at_, list_name(who_), write_marker({step_, files_})));
+  static_cast<void>(write_new_file(at_, rank_list_name(who_), write_rank_list(list_)));
 }
 
 std::vector<FileSum> CheckpointSave::take_rank_lists() const {
   std::vector<FileSum> files;
+  std::vector<std::vector<SharedShare>> shares;
   for (int rank = 0; rank < who_.ranks; ++rank) {
-    const fs::path list = fs::path(at_) / list_name({rank, who_.ranks});
-    for (FileSum& file :
-         parse_marker(read_text_file(list.string(), kMaxListBytes), list.string()).files) {
-      files.push_back(std::move(file));
+    const fs::path path = fs::path(at_) / rank_list_name({rank, who_.ranks});
+    RankList list = parse_rank_list(read_text_file(path.string(), kMaxListBytes), path.string());
+    if (list.token != list_.token || list.step != step_) {
+      throw Error(path.string(), fmt::format("is of another save than that of step {}", step_),
+                  "all ranks must see one file system: save to a folder that they share");
     }
+    for (FileSum& file : list.files) files.push_back(std::move(file));
+    shares.push_back(std::move(list.shared));
     std::error_code fault;
-    if (!fs::remove(list, fault)) fail(list, "cannot be removed", fault);
+    if (!fs::remove(path, fault)) fail(path, "cannot be removed", fault);
+  }
+  if (layout_.has_value()) {
+    for (FileSum& file : join_shares(at_, *layout_, shares)) files.push_back(std::move(file));
   }
   return files;
 }
 
 void CheckpointSave::publish(std::optional<int> keep_last) {
   assert(who_.rank == 0 && (!keep_last.has_value() || *keep_last > 0));
+  lock_->require(at_);
   const Marker marker{step_, take_rank_lists()};
   sync_folder(at_);
   rename_and_sync(at_, path());
@@ -135,6 +180,7 @@ void CheckpointSave::publish(std::optional<int> keep_last) {
   rename_and_sync((fs::path(at_) / written).string(),
                   (fs::path(at_) / std::string(kMarkerName)).string());
   complete_ = true;
+  lock_->release(at_);
   if (!keep_last.has_value()) return;
   int kept = 0;
   for (const std::int64_t step : steps_in(folder_)) {

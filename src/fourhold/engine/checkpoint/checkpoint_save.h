@@ -4,8 +4,10 @@
 // renamed to step-00000100/, its parent synced, and the marker written last. What a killed save
 // left behind is removed by the next one.
 //
-// With several ranks each makes a CheckpointSave: rank 0 first; after a barrier the others; each
-// writes its files and closes; after a barrier rank 0 publishes. All see one file system.
+// With several ranks each makes a CheckpointSave, and all see one file system. Rank 0 makes its own
+// first and creates the model's files; after a barrier the others; each writes what it owns; after
+// a barrier each sums its blocks and closes; after a barrier rank 0 publishes (run_weights.cpp).
+// A rank that fails in between never closes, and nothing is published.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +17,12 @@
 #include <string_view>
 #include <vector>
 
-#include "fourhold/engine/checkpoint/file_sum.h"
+#include "fourhold/engine/checkpoint/published_layout.h"
 #include "fourhold/engine/checkpoint/published_writer.h"
+#include "fourhold/engine/checkpoint/rank_list.h"
 #include "fourhold/engine/checkpoint/run_state.h"
+#include "fourhold/engine/checkpoint/save_lock.h"
+#include "fourhold/engine/checkpoint/shared_weights.h"
 #include "fourhold/engine/checkpoint/state_files.h"
 #include "fourhold/model/model_config.h"
 
@@ -28,17 +33,24 @@ inline constexpr std::string_view kRunStateName = "run.json";
 class CheckpointSave {
  public:
   // Rank 0 makes `folder` if need be, removes leftovers and creates the partial folder. Error when
-  // this step is saved there already, and when the folder cannot be made.
+  // this step is saved there already or by another run at this moment, when the folder cannot be
+  // made, and on another rank when it does not see rank 0's folder.
   CheckpointSave(std::string folder, std::int64_t step, RankOf who = {});
   // Unless complete, rank 0 removes what was written: a full disk must not stay full.
   ~CheckpointSave();
   CheckpointSave(const CheckpointSave&) = delete;
   CheckpointSave& operator=(const CheckpointSave&) = delete;
 
-  // Rank 0 only: the model, and where the run stands. Errors as write_published, write_run_state.
+  // Rank 0 only: where the run stands. Errors as write_run_state.
+  void write_run(const RunState& state);
+  // The model by a rank that is alone and holds all of it. Errors as write_published.
   void write_model(const model::ModelConfig& config, const WeightsFormat& format,
                    const WeightSource& source);
-  void write_run(const RunState& state);
+  // The model by all ranks, each with the same config and format: lay_out first (rank 0 creates the
+  // files), then what the rank owns, then its share of the sums. Errors as shared_weights.h.
+  void lay_out_model(const model::ModelConfig& config, const WeightsFormat& format);
+  void write_weights(std::span<const OwnedWeight> weights);
+  void sum_weights();
   // Each rank, once.
   void write_optimizer(std::span<const StateTensor> tensors);
 
@@ -52,13 +64,17 @@ class CheckpointSave {
   [[nodiscard]] std::string path() const;
 
  private:
+  void make_folder();
+  void add(std::vector<FileSum> files);
   [[nodiscard]] std::vector<FileSum> take_rank_lists() const;
 
   std::string folder_;
   std::int64_t step_ = 0;
   RankOf who_;
-  std::string at_;  // the folder it stands in: partial, then renamed
-  std::vector<FileSum> files_;
+  std::string at_;                         // the folder it stands in: partial, then renamed
+  std::optional<SaveLock> lock_;           // rank 0
+  std::optional<PublishedLayout> layout_;  // of a model that all ranks write
+  RankList list_;
   bool complete_ = false;
 };
 

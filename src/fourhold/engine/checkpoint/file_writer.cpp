@@ -1,7 +1,6 @@
 #include "fourhold/engine/checkpoint/file_writer.h"
 
 #include <fcntl.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,22 +14,13 @@
 #include <fmt/format.h>
 
 #include "fourhold/base/error.h"
+#include "fourhold/engine/checkpoint/write_fault.h"
 
 namespace fourhold::engine {
 namespace {
 
 constexpr std::size_t kBufferBytes = 1 << 20;
 constexpr std::int64_t kWriteBytes = 16 << 20;
-
-std::string free_space(const std::string& path) {
-  struct statvfs space {};
-  const std::string folder = std::filesystem::path(path).parent_path().string();
-  if (::statvfs(folder.c_str(), &space) != 0) return "unknown space";
-  return fmt::format("{} bytes", static_cast<std::uint64_t>(space.f_bavail) * space.f_frsize);
-}
-
-// Errors that mean "no room", from the disk, a quota or a limit of the process.
-bool is_full(int fault) { return fault == ENOSPC || fault == EDQUOT || fault == EFBIG; }
 
 }  // namespace
 
@@ -54,15 +44,7 @@ FileWriter::~FileWriter() {
 }
 
 void FileWriter::fail(std::string_view action, int fault) const {
-  if (is_full(fault)) {
-    throw Error(
-        path_,
-        fmt::format("needs {} bytes, of which {} are written: {}; {} are free", expected_, written_,
-                    std::strerror(fault), free_space(path_)),
-        "free space there, or save to another disk; the checkpoints saved before are whole");
-  }
-  throw Error(path_, fmt::format("{}: {}", action, std::strerror(fault)),
-              "check the folder and its file system");
+  throw_write_fault({path_, expected_, written_}, action, fault);
 }
 
 void FileWriter::reserve() const {

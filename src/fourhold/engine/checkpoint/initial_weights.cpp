@@ -37,6 +37,37 @@ void check(const model::ModelConfig& config, double range) {
   }
 }
 
+// The values of one parameter.
+class Values {
+ public:
+  Values(const model::ModelConfig& config, const model::ParameterId& id,
+         const Initialisation& initialisation)
+      : deviation_(static_cast<float>(initial_deviation(config, id.name, initialisation.range))),
+        mean_(is_norm_weight(id.name) ? 1.0F : 0.0F),
+        random_(initialisation.seed, to_string(id)) {}
+
+  // Of elements [begin, end).
+  void fill(std::int64_t begin, std::int64_t end, DType dtype, std::byte* out) const {
+    std::array<float, 256> values{};
+    for (std::int64_t at = begin; at < end;) {
+      const std::int64_t count = std::min<std::int64_t>(std::int64_t{values.size()}, end - at);
+      for (std::int64_t i = 0; i < count; ++i) {
+        values[static_cast<std::size_t>(i)] =
+            deviation_ == 0 ? mean_
+                            : deviation_ * random_.normal(static_cast<std::uint64_t>(at + i));
+      }
+      copy_elements({reinterpret_cast<const std::byte*>(values.data()), DType::fp32, count},
+                    {out + bytes_of(at - begin, dtype), dtype, count}, 1, count);
+      at += count;
+    }
+  }
+
+ private:
+  float deviation_;
+  float mean_;
+  CounterRandom random_;
+};
+
 }  // namespace
 
 double initial_deviation(const model::ModelConfig& config, TensorName name, double range) {
@@ -52,20 +83,17 @@ double initial_deviation(const model::ModelConfig& config, TensorName name, doub
 void fill_initial(const model::ModelConfig& config, const model::ParameterId& id,
                   const Initialisation& initialisation, std::int64_t begin, std::int64_t end,
                   DType dtype, std::byte* out) {
-  const auto deviation =
-      static_cast<float>(initial_deviation(config, id.name, initialisation.range));
-  const float mean = is_norm_weight(id.name) ? 1.0F : 0.0F;
-  const CounterRandom random(initialisation.seed, to_string(id));
-  std::array<float, 256> values{};
-  for (std::int64_t at = begin; at < end;) {
-    const std::int64_t count = std::min<std::int64_t>(std::int64_t{values.size()}, end - at);
-    for (std::int64_t i = 0; i < count; ++i) {
-      values[static_cast<std::size_t>(i)] =
-          deviation == 0 ? mean : deviation * random.normal(static_cast<std::uint64_t>(at + i));
-    }
-    copy_elements({reinterpret_cast<const std::byte*>(values.data()), DType::fp32, count},
-                  {out + bytes_of(at - begin, dtype), dtype, count}, 1, count);
-    at += count;
+  Values(config, id, initialisation).fill(begin, end, dtype, out);
+}
+
+void fill_initial(const model::ModelConfig& config, const model::ParameterId& id,
+                  const Initialisation& initialisation, const plan::ParameterPart& part,
+                  DType dtype, std::byte* out) {
+  const Values values(config, id, initialisation);
+  for (std::int64_t at = part.begin; at < part.end;) {
+    const plan::GlobalRun run = plan::run_at(part, at);
+    values.fill(run.begin, run.begin + run.elements, dtype, out + bytes_of(at - part.begin, dtype));
+    at += run.elements;
   }
 }
 

@@ -14,6 +14,7 @@
 #include "fourhold/base/dtype.h"
 #include "fourhold/model/model_config.h"
 #include "fourhold/model/names.h"
+#include "fourhold/plan/parameter_part.h"
 
 namespace fourhold::engine {
 
@@ -27,6 +28,11 @@ struct Initialisation {
 // initialisation is not known here, and for a range that is not above 0.
 void fill_initial(const model::ModelConfig& config, const model::ParameterId& id,
                   const Initialisation& initialisation, std::int64_t begin, std::int64_t end,
+                  DType dtype, std::byte* out);
+
+// The same of the elements of a part, one after the other.
+void fill_initial(const model::ModelConfig& config, const model::ParameterId& id,
+                  const Initialisation& initialisation, const plan::ParameterPart& part,
                   DType dtype, std::byte* out);
 
 // The deviation of a parameter's values; 0 for biases and norm weights.

@@ -40,7 +40,39 @@ bool is_plain_name(std::string_view name) {
          name.find_first_of(std::string_view("/\\\0", 3)) == std::string_view::npos;
 }
 
-FileSum read_file(FieldReader fields) {
+Marker read_fields(FieldReader& fields) {
+  const std::string schema = fields.required_string("schema");
+  if (schema != kSchema) {
+    throw Error("schema", fmt::format("is '{:.60}', not {}", schema, kSchema),
+                "the checkpoint was written by another version of this program");
+  }
+  Marker marker;
+  marker.step = fields.required_integer("step", kFromZero);
+  const std::int64_t block = fields.required_integer("block_bytes", kFromZero);
+  if (block != kSumBlockBytes) {
+    throw Error("block_bytes", fmt::format("is {}, not {}", block, kSumBlockBytes),
+                "the checkpoint was written by another version of this program");
+  }
+  const json::Array* files = fields.array("files");
+  if (files == nullptr || files->empty()) {
+    throw Error("files", "lists no file", "the marker is damaged: use an older checkpoint");
+  }
+  std::set<std::string> names;
+  for (std::size_t i = 0; i < files->size(); ++i) {
+    const std::string path = fmt::format("files[{}]", i);
+    marker.files.push_back(read_file_sum(FieldReader((*files)[i], path)));
+    if (!names.insert(marker.files.back().name).second) {
+      throw Error(path, fmt::format("'{:.80}' is listed twice", marker.files.back().name),
+                  "the marker is damaged: use an older checkpoint");
+    }
+  }
+  fields.refuse_unread();
+  return marker;
+}
+
+}  // namespace
+
+FileSum read_file_sum(FieldReader fields) {
   FileSum file;
   file.name = fields.required_string("name");
   file.bytes = fields.required_integer("bytes", kFromZero);
@@ -63,45 +95,16 @@ FileSum read_file(FieldReader fields) {
   return file;
 }
 
-Marker read_fields(FieldReader& fields) {
-  const std::string schema = fields.required_string("schema");
-  if (schema != kSchema) {
-    throw Error("schema", fmt::format("is '{:.60}', not {}", schema, kSchema),
-                "the checkpoint was written by another version of this program");
-  }
-  Marker marker;
-  marker.step = fields.required_integer("step", kFromZero);
-  const std::int64_t block = fields.required_integer("block_bytes", kFromZero);
-  if (block != kSumBlockBytes) {
-    throw Error("block_bytes", fmt::format("is {}, not {}", block, kSumBlockBytes),
-                "the checkpoint was written by another version of this program");
-  }
-  const json::Array* files = fields.array("files");
-  if (files == nullptr || files->empty()) {
-    throw Error("files", "lists no file", "the marker is damaged: use an older checkpoint");
-  }
-  std::set<std::string> names;
-  for (std::size_t i = 0; i < files->size(); ++i) {
-    const std::string path = fmt::format("files[{}]", i);
-    marker.files.push_back(read_file(FieldReader((*files)[i], path)));
-    if (!names.insert(marker.files.back().name).second) {
-      throw Error(path, fmt::format("'{:.80}' is listed twice", marker.files.back().name),
-                  "the marker is damaged: use an older checkpoint");
-    }
-  }
-  fields.refuse_unread();
-  return marker;
+json::Object to_json(const FileSum& file) {
+  json::Array sums;
+  for (const std::uint64_t sum : file.blocks) sums.emplace_back(fmt::format("{:016x}", sum));
+  return {{"name", file.name}, {"bytes", file.bytes}, {"xxh3_64", std::move(sums)}};
 }
-
-}  // namespace
 
 std::string write_marker(const Marker& marker) {
   json::Array files;
   for (const FileSum& file : marker.files) {
-    json::Array sums;
-    for (const std::uint64_t sum : file.blocks) sums.emplace_back(fmt::format("{:016x}", sum));
-    files.emplace_back(
-        json::Object{{"name", file.name}, {"bytes", file.bytes}, {"xxh3_64", std::move(sums)}});
+    files.emplace_back(to_json(file));
   }
   return json::write(json::Object{{"schema", kSchema},
                                   {"step", marker.step},

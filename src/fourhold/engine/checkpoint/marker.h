@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "fourhold/base/field_reader.h"
+#include "fourhold/base/json.h"
 #include "fourhold/engine/checkpoint/file_sum.h"
 
 namespace fourhold::engine {
@@ -24,5 +26,9 @@ struct Marker {
 // Error naming line or field for anything else: another schema, a name that is no plain file name,
 // a file listed twice, a number of sums that is not that of its blocks.
 [[nodiscard]] Marker parse_marker(std::string_view text, const std::string& where);
+
+// One file of it.
+[[nodiscard]] json::Object to_json(const FileSum& file);
+[[nodiscard]] FileSum read_file_sum(FieldReader fields);
 
 }  // namespace fourhold::engine

@@ -92,37 +92,31 @@ model::MatrixSize PublishedWeights::size_of(const ParameterId& id) const {
   return place_of(id).size;
 }
 
-void PublishedWeights::read(const ParameterId& id, const Window& window, DType dtype,
-                            std::byte* out) const {
-  const Place& place = place_of(id);
+void PublishedWeights::copy(const Place& place, const HeldWindow& held, DType dtype,
+                            std::byte* out) {
+  const Window& window = held.window;
   assert(window.row_begin >= 0 && window.row_end <= place.size.rows);
   assert(window.column_begin >= 0 && window.column_end <= place.size.columns);
   const std::int64_t first =
       window.row_begin * place.row_stride + window.column_begin * place.column_stride;
   copy_elements({place.data + bytes_of(first, place.dtype), place.dtype, place.row_stride,
                  place.column_stride},
-                {out, dtype, window.columns()}, window.rows(), window.columns());
+                {out + bytes_of(held.offset, dtype), dtype, held.row_stride}, window.rows(),
+                window.columns());
+}
+
+void PublishedWeights::read(const ParameterId& id, std::span<const plan::Slice> slices, DType dtype,
+                            std::byte* out) const {
+  const Place& place = place_of(id);
+  for (const HeldWindow& held : windows_of(slices, place.size.columns)) {
+    copy(place, held, dtype, out);
+  }
 }
 
 void PublishedWeights::read(const ParameterId& id, const Tensor& out) const {
-  const model::MatrixSize size = size_of(id);
-  assert(out.elements() == size.elements() && "a tensor takes its parameter");
-  read(id, {0, size.rows, 0, size.columns}, out.dtype, out.data);
-}
-
-void PublishedWeights::read(const ParameterId& id, std::int64_t begin, std::int64_t end,
-                            DType dtype, std::byte* out) const {
-  const std::int64_t columns = size_of(id).columns;
-  // The rest of the first row, whole rows, the start of the last one.
-  for (std::int64_t at = begin; at < end;) {
-    const std::int64_t row = at / columns;
-    const std::int64_t column = at % columns;
-    const bool whole = column == 0 && end - at >= columns;
-    const std::int64_t rows = whole ? (end - at) / columns : 1;
-    const std::int64_t width = whole ? columns : std::min(columns - column, end - at);
-    read(id, {row, row + rows, column, column + width}, dtype, out + bytes_of(at - begin, dtype));
-    at += rows * width;
-  }
+  const plan::Slice all = plan::contiguous(0, size_of(id).elements());
+  assert(out.elements() == all.length && "a tensor takes its parameter");
+  read(id, std::span(&all, 1), out.dtype, out.data);
 }
 
 }  // namespace fourhold::engine

@@ -14,10 +14,12 @@
 #include <vector>
 
 #include "fourhold/base/dtype.h"
-#include "fourhold/engine/checkpoint/published_writer.h"
 #include "fourhold/engine/checkpoint/safetensors_reader.h"
+#include "fourhold/engine/checkpoint/windows.h"
+#include "fourhold/engine/tensor/tensor.h"
 #include "fourhold/model/model_config.h"
 #include "fourhold/model/published_tensors.h"
+#include "fourhold/plan/slice.h"
 
 namespace fourhold::engine {
 
@@ -32,12 +34,10 @@ class PublishedWeights {
   // What was set aside: buffers, other towers, second copies; as sentences.
   [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
 
-  // Copies a window of a parameter of the model, row by row, as fp32 or bf16.
-  void read(const model::ParameterId& id, const Window& window, DType dtype, std::byte* out) const;
   // The whole parameter. `out` has its number of elements and is fp32 or bf16.
   void read(const model::ParameterId& id, const Tensor& out) const;
-  // Elements [begin, end) of the flattened parameter.
-  void read(const model::ParameterId& id, std::int64_t begin, std::int64_t end, DType dtype,
+  // Slices of the flattened parameter, one after the other. Nothing else of it is read.
+  void read(const model::ParameterId& id, std::span<const plan::Slice> slices, DType dtype,
             std::byte* out) const;
   [[nodiscard]] model::MatrixSize size_of(const model::ParameterId& id) const;
 
@@ -50,6 +50,7 @@ class PublishedWeights {
     std::int64_t row_stride = 0;  // in elements
     std::int64_t column_stride = 0;
   };
+  static void copy(const Place& place, const HeldWindow& held, DType dtype, std::byte* out);
   [[nodiscard]] const Place& place_of(const model::ParameterId& id) const;
   void add_places(const model::PublishedTensor& tensor, const StoredBytes& stored);
 

@@ -1,17 +1,11 @@
 #include "fourhold/engine/checkpoint/published_writer.h"
 
 #include <algorithm>
-#include <span>
+#include <cassert>
 #include <utility>
 
-#include <fmt/format.h>
-
-#include "fourhold/base/checked.h"
-#include "fourhold/base/error.h"
 #include "fourhold/engine/checkpoint/element_copy.h"
 #include "fourhold/engine/checkpoint/file_writer.h"
-#include "fourhold/engine/checkpoint/safetensors_writer.h"
-#include "fourhold/model/write_hf_config.h"
 
 namespace fourhold::engine {
 namespace {
@@ -67,69 +61,13 @@ void append_turned(const PublishedTensor& tensor, DType dtype, const WeightSourc
   }
 }
 
-std::vector<TensorSource> make_sources(const std::vector<PublishedTensor>& tensors, DType dtype,
-                                       const WeightSource& source, Scratch& scratch) {
-  const model::StoredType type =
-      dtype == DType::bf16 ? model::StoredType::bf16 : model::StoredType::f32;
-  std::vector<TensorSource> sources;
-  sources.reserve(tensors.size());
-  for (const PublishedTensor& tensor : tensors) {
-    sources.push_back({tensor.name, type, tensor.shape, [&, dtype](FileWriter& file) {
-                         if (tensor.transposed) {
-                           append_turned(tensor, dtype, source, scratch, file);
-                           return;
-                         }
-                         for (const PublishedPart& part : tensor.parts) {
-                           append_part(part, dtype, source, scratch, file);
-                         }
-                       }});
+void append_tensor(const PublishedTensor& tensor, DType dtype, const WeightSource& source,
+                   Scratch& scratch, FileWriter& file) {
+  if (tensor.transposed) {
+    append_turned(tensor, dtype, source, scratch, file);
+    return;
   }
-  return sources;
-}
-
-// Runs of tensors that share a file, in order.
-std::vector<std::span<const TensorSource>> cut_into_shards(std::span<const TensorSource> tensors,
-                                                           std::int64_t max_bytes) {
-  std::vector<std::span<const TensorSource>> shards;
-  std::size_t first = 0;
-  std::int64_t bytes = 0;
-  for (std::size_t i = 0; i < tensors.size(); ++i) {
-    const std::int64_t more = bytes_of(tensors[i]);
-    if (i > first && bytes + more > max_bytes) {
-      shards.push_back(tensors.subspan(first, i - first));
-      first = i;
-      bytes = 0;
-    }
-    bytes += more;
-  }
-  shards.push_back(tensors.subspan(first));
-  return shards;
-}
-
-std::string index_text(const std::vector<std::span<const TensorSource>>& shards,
-                       const std::vector<FileSum>& files) {
-  std::int64_t total = 0;
-  json::Object map;
-  for (std::size_t i = 0; i < shards.size(); ++i) {
-    for (const TensorSource& tensor : shards[i]) {
-      total += bytes_of(tensor);
-      map.emplace_back(tensor.name, files[i].name);
-    }
-  }
-  return json::write(json::Object{{"metadata", json::Object{{"total_size", total}}},
-                                  {"weight_map", std::move(map)}}) +
-         "\n";
-}
-
-void check_format(const WeightsFormat& format) {
-  if (format.dtype != DType::fp32 && format.dtype != DType::bf16) {
-    throw Error("dtype", fmt::format("weights are not written as {}", to_string(format.dtype)),
-                "write fp32 or bf16");
-  }
-  if (format.max_shard_bytes <= 0) {
-    throw Error("max_shard_bytes", fmt::format("is {}", format.max_shard_bytes),
-                "the least is 1, which gives every tensor a file of its own");
-  }
+  for (const PublishedPart& part : tensor.parts) append_part(part, dtype, source, scratch, file);
 }
 
 }  // namespace
@@ -143,27 +81,29 @@ void copy_window(const Tensor& parameter, const MatrixSize& size, const Window& 
 
 std::vector<FileSum> write_published(const std::string& folder, const model::ModelConfig& config,
                                      const WeightsFormat& format, const WeightSource& source) {
-  check_format(format);
-  const std::string config_text = model::write_hf_config(config, format.dtype, format.carried);
-  const std::vector<PublishedTensor> tensors = model::published_tensors(config);
+  const PublishedLayout layout = lay_out(config, format);
   Scratch scratch;
-  const std::vector<TensorSource> sources = make_sources(tensors, format.dtype, source, scratch);
-  const auto shards = cut_into_shards(sources, format.max_shard_bytes);
-  // Readers of the PyTorch world ask for it (transformers, modeling_utils.py).
-  const Metadata metadata{{"format", "pt"}};
-
   std::vector<FileSum> files;
-  for (std::size_t i = 0; i < shards.size(); ++i) {
-    const std::string name =
-        shards.size() == 1 ? "model.safetensors"
-                           : fmt::format("model-{:05}-of-{:05}.safetensors", i + 1, shards.size());
-    files.push_back(write_safetensors(folder, name, shards[i], metadata));
+  for (const PublishedFile& shard : layout.files) {
+    FileWriter file(folder, shard.name, shard.bytes);
+    file.append(shard.header);
+    for (std::size_t i = shard.first; i < shard.end; ++i) {
+      assert(file.written() == layout.begins[i] && "tensors stand where the header says");
+      append_tensor(layout.tensors[i], format.dtype, source, scratch, file);
+    }
+    files.push_back(file.close());
   }
-  if (shards.size() > 1) {
-    files.push_back(
-        write_new_file(folder, "model.safetensors.index.json", index_text(shards, files)));
+  for (FileSum& text : write_published_texts(folder, layout)) files.push_back(std::move(text));
+  return files;
+}
+
+std::vector<FileSum> write_published_texts(const std::string& folder,
+                                           const PublishedLayout& layout) {
+  std::vector<FileSum> files;
+  if (layout.index.has_value()) {
+    files.push_back(write_new_file(folder, "model.safetensors.index.json", *layout.index));
   }
-  files.push_back(write_new_file(folder, "config.json", config_text));
+  files.push_back(write_new_file(folder, "config.json", layout.config));
   return files;
 }
 

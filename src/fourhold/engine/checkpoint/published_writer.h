@@ -9,23 +9,14 @@
 #include <vector>
 
 #include "fourhold/base/dtype.h"
-#include "fourhold/base/json.h"
 #include "fourhold/engine/checkpoint/file_sum.h"
+#include "fourhold/engine/checkpoint/published_layout.h"
+#include "fourhold/engine/checkpoint/windows.h"
 #include "fourhold/engine/tensor/tensor.h"
 #include "fourhold/model/model_config.h"
 #include "fourhold/model/published_tensors.h"
 
 namespace fourhold::engine {
-
-// A rectangle of a parameter's matrix (model::MatrixSize).
-struct Window {
-  std::int64_t row_begin = 0;
-  std::int64_t row_end = 0;
-  std::int64_t column_begin = 0;
-  std::int64_t column_end = 0;
-  [[nodiscard]] std::int64_t rows() const { return row_end - row_begin; }
-  [[nodiscard]] std::int64_t columns() const { return column_end - column_begin; }
-};
 
 // Fills `out` with a window of a parameter, row by row, in the dtype of the file. Windows are asked
 // for in a fixed order, and have at most kWindowBytes unless one row or column is longer.
@@ -37,13 +28,6 @@ inline constexpr std::int64_t kWindowBytes = 4 << 20;
 void copy_window(const Tensor& parameter, const model::MatrixSize& size, const Window& window,
                  DType dtype, std::byte* out);
 
-struct WeightsFormat {
-  DType dtype = DType::bf16;  // fp32 or bf16
-  // A shard is closed before it would grow beyond; one larger tensor is a shard of its own.
-  std::int64_t max_shard_bytes = 5'000'000'000;
-  json::Object carried{};  // of config.json: see model/write_hf_config.h
-};
-
 // Writes model.safetensors, or model-00001-of-0000N.safetensors and model.safetensors.index.json,
 // and config.json into a folder that holds none of them. Memory: two windows. Errors are those of
 // FileWriter and of model::write_hf_config.
@@ -51,5 +35,9 @@ struct WeightsFormat {
                                                    const model::ModelConfig& config,
                                                    const WeightsFormat& format,
                                                    const WeightSource& source);
+
+// Of these, the files that hold no weights: the index, if any, and config.json.
+[[nodiscard]] std::vector<FileSum> write_published_texts(const std::string& folder,
+                                                         const PublishedLayout& layout);
 
 }  // namespace fourhold::engine

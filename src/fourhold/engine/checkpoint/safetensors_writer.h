@@ -16,17 +16,25 @@
 
 namespace fourhold::engine {
 
-struct TensorSource {
+// What a header says of a tensor.
+struct TensorShape {
   std::string name;
   model::StoredType type = model::StoredType::f32;
   std::vector<std::int64_t> shape;
+};
+[[nodiscard]] std::int64_t bytes_of(const TensorShape& tensor);
+
+struct TensorSource {
+  TensorShape tensor;
   // Appends exactly the tensor's bytes, row by row, in pieces of any size.
   std::function<void(FileWriter&)> append;
 };
 
-[[nodiscard]] std::int64_t bytes_of(const TensorSource& tensor);
-
 using Metadata = std::vector<std::pair<std::string, std::string>>;
+
+// All that stands before the data, which are the tensors in the order given.
+[[nodiscard]] std::string safetensors_header(std::span<const TensorShape> tensors,
+                                             const Metadata& metadata);
 
 // Writes the file `name` into `folder`: tensors in the order given, which must have different
 // names. Metadata are left out when empty. Errors are those of FileWriter.

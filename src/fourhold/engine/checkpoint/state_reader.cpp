@@ -165,16 +165,22 @@ void StateFiles::read(const std::string& kind, const model::ParameterId& paramet
                 "it was saved with another model or precision: start from its weights alone");
   }
   std::byte* target = out.data;
+  // Slices that take turns follow each other in the files too: the next one is looked for from the
+  // last.
+  auto from = state.pieces.begin();
   for (std::int64_t run = 0; run < slice.count; ++run) {
     std::int64_t at = slice.begin + run * slice.stride;
     for (const std::int64_t end = at + slice.length; at < end;) {
       std::optional<plan::HeldAt> held;
-      const auto piece =
-          std::find_if(state.pieces.begin(), state.pieces.end(), [&held, at](const Piece& p) {
-            held = plan::find_element(p.slice, at);
-            return held.has_value();
-          });
+      const auto holds_it = [&held, at](const Piece& p) {
+        held = plan::find_element(p.slice, at);
+        return held.has_value();
+      };
+      auto piece = std::find_if(from, state.pieces.end(), holds_it);
       if (piece == state.pieces.end()) {
+        piece = std::find_if(state.pieces.begin(), from, holds_it);
+      }
+      if (!held.has_value()) {
         throw Error(where_, fmt::format("element {} of {} of {} is in no file", at, kind, name),
                     "the files are from different checkpoints");
       }
@@ -184,6 +190,7 @@ void StateFiles::read(const std::string& kind, const model::ParameterId& paramet
                   static_cast<std::size_t>(bytes));
       target += bytes;
       at += count;
+      from = piece;
     }
   }
 }

@@ -47,7 +47,7 @@ FileSum write_state(const std::string& folder, RankOf who, std::span<const State
     const std::string name =
         fmt::format("{}.{}@{}", to_string(tensor->parameter), tensor->kind, tensor->slice.begin);
     metadata.emplace_back(name, description(*tensor));
-    sources.push_back({name, *type, {tensor->slice.elements()}, [tensor](FileWriter& file) {
+    sources.push_back({{name, *type, {tensor->slice.elements()}}, [tensor](FileWriter& file) {
                          file.append(std::span<const std::byte>(
                              tensor->data.data, static_cast<std::size_t>(tensor->data.bytes())));
                        }});

@@ -24,22 +24,22 @@
 
 namespace fourhold::engine {
 
-// A parameter with what the rank keeps of it; tensors the recipe lacks have no data.
+// A parameter with what the rank keeps of it; tensors the recipe lacks have no data. Tensors may be
+// longer than their part: the rest is padding, which is zero and never stored.
 struct ParameterTensors {
   model::ParameterId id;
   std::string name;  // "layer.3.q_weight": the same on every split
   model::ParameterRole role = model::ParameterRole::matrix;
-  // What the rank holds of the weight from step to step, and which elements these are. The tensor
-  // may be longer than the part: padding, always zero.
+  // What the rank holds of the weight from step to step, and which elements these are.
   Tensor held_weight;
   plan::ParameterPart held;
   // What it updates: views of its weight and gradient, and the state beside them. All have
   // owned.elements() elements.
   Tensor weight;
+  Tensor gradient;
   Tensor master;
   Tensor moment1;
   Tensor moment2;
-  Tensor gradient;
   plan::ParameterPart owned;
   // Of the ranks that update the same elements, this one counts them in the norm and saves them.
   bool first_copy = true;

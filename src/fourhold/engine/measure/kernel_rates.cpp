@@ -246,6 +246,7 @@ double update_bytes_per_second(const Trial& trial) {
   const auto all = [&](DType dtype) { return workspace.tensor(dtype, Dims{kParameters}); };
   const bool narrow = trial.compute != DType::fp32;
   const ParameterShard shard{.name = "w",
+                             .part = plan::whole_part({kParameters}),
                              .weight = all(trial.compute),
                              .gradient = all(trial.compute),
                              .master = narrow ? all(DType::fp32) : Tensor{},

@@ -9,13 +9,14 @@
 
 #include "fourhold/engine/optimizer/hyperparameters.h"
 #include "fourhold/engine/tensor/tensor.h"
+#include "fourhold/plan/parameter_part.h"
 #include "fourhold/plan/recipe.h"
 
 namespace fourhold::engine {
 
-// Contiguous elements [offset, offset + weight.elements()) of the parameter `name`. All tensors
-// have as many elements as the weight; one that the precision or optimizer does not keep has no
-// data.
+// Elements of the parameter `name`: those of `part`. All tensors have that many, or more: what
+// stands behind them is padding and left as it is. One that the precision or optimizer does not
+// keep has no data.
 //
 //              weight   master
 //   fp32       fp32     -
@@ -27,8 +28,8 @@ namespace fourhold::engine {
 //
 // The gradient is fp32 or bf16 (fp32 with fp32 weights), the moments are fp32.
 struct ParameterShard {
-  std::string_view name;    // the stream of stochastic rounding
-  std::int64_t offset = 0;  // of the shard's first element in the whole parameter
+  std::string_view name;     // the stream of stochastic rounding
+  plan::ParameterPart part;  // the elements' places in the parameter, and in that stream
   Tensor weight;
   Tensor gradient;
   Tensor master;
@@ -70,7 +71,8 @@ UpdateReport update(const ParameterShard& shard, const StepFactors& factors,
 
 // Fills weight and master from the fp32 values that a run starts with: the master is exact for
 // fp32, bf16 and bf16-split, the remainder rounded to bf16 for bf16-kahan. bf16-sr and bf16-pure
-// round to nearest, ties to even. Returns how many elements do not become finite weights.
+// round to nearest, ties to even. A shard without a master fills the weight alone, to the same
+// value. Returns how many elements do not become finite weights.
 std::int64_t set_weights(const ParameterShard& shard, const float* values,
                          plan::Precision precision);
 

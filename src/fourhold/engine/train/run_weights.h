@@ -1,7 +1,9 @@
-// Where a run's weights come from and go to: random, published, or a checkpoint.
+// Where a run's weights come from and go to: random, published, or a checkpoint. Every rank fills
+// and saves its own part; nothing is gathered. Padding is zeroed, and never stored.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 
@@ -43,10 +45,21 @@ struct CheckpointFacts {
   const json::Object& carried;  // members of the model's config.json
   const RunState& run;
   DType weights = DType::bf16;  // the type they are trained in, so that resuming is exact
+  std::int64_t max_shard_bytes = WeightsFormat{}.max_shard_bytes;
 };
-// Writes a complete checkpoint and deletes older ones beyond `keep`; its path. Throws Error where
-// the disk does not take it; the checkpoints before are whole.
-std::string save_checkpoint(const std::string& folder, std::int64_t step, int keep,
-                            Parameters parameters, const CheckpointFacts& facts);
+
+// Where a checkpoint goes, and who else writes to it.
+struct SaveTarget {
+  std::string folder;  // which all ranks see
+  int keep = 2;        // complete checkpoints
+  RankOf who{};
+  // Returns when all ranks have called it. It must throw where one of them has failed.
+  std::function<void()> barrier = [] {};
+};
+// Called by all ranks: writes a complete checkpoint and deletes older ones; its path. Throws Error
+// where the disk does not take it or a rank does not see the folder; the checkpoints before are
+// whole.
+std::string save_checkpoint(const SaveTarget& target, std::int64_t step, Parameters parameters,
+                            const CheckpointFacts& facts);
 
 }  // namespace fourhold::engine

@@ -12,6 +12,7 @@ namespace {
 
 ParameterShard shard_of(const ParameterTensors& parameter) {
   return {.name = parameter.name,
+          .part = parameter.owned,
           .weight = parameter.weight,
           .gradient = parameter.gradient,
           .master = parameter.master,

@@ -281,7 +281,11 @@ class Run {
     const DType weights = executor_.parameters().front().weight.dtype;
     const Clock::time_point started = Clock::now();
     result_.checkpoint = save_checkpoint(
-        setup_.checkpoints.folder, step, setup_.checkpoints.keep, executor_.parameters(),
+        {.folder = setup_.checkpoints.folder,
+         .keep = setup_.checkpoints.keep,
+         .who = {static_cast<int>(setup_.place.rank), static_cast<int>(setup_.plan.devices())},
+         .barrier = [this] { (void)sum_over_ranks(std::int64_t{0}); }},
+        step, executor_.parameters(),
         {.config = setup_.model, .carried = setup_.carried, .run = state, .weights = weights});
     result_.save_seconds = seconds_since(started);
     saved_step_ = step;
