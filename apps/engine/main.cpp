@@ -38,10 +38,12 @@ ExitCode run(const std::vector<std::string>& words) {
     if (answer.verb != words.front()) continue;
     const api::Verb& verb = api::verb_named(answer.verb);
     const shell::ParsedVerb parsed = shell::parse_verb(verb, {words.begin() + 1, words.end()});
-    // A launcher gives ranks terminals of its own, and what it makes of their output is no terminal.
+    // A launcher gives ranks terminals of its own, and what it makes of their output is no
+    // terminal.
     const bool alone = app::rank_place().started.ranks == 1;
     const fourhold::report::Screen screen = shell::screen_of_output(
-        alone || parsed.color != shell::ColorWhen::automatic ? parsed.color : shell::ColorWhen::never);
+        alone || parsed.color != shell::ColorWhen::automatic ? parsed.color
+                                                             : shell::ColorWhen::never);
     if (parsed.help) {
       shell::write_output(api::help_text(verb, screen));
       return ExitCode::done;

@@ -58,8 +58,8 @@ json::Value sum_json(RankResults ranks) { return ledger_json(sum_of(ranks)); }
 json::Value ranks_json(RankResults ranks) {
   json::Array all;
   for (const RankResult& rank : ranks) {
-    all.emplace_back(json::Object{
-        {"rank", rank.rank}, {"stage", rank.stage}, {"ledger", ledger_json(rank)}});
+    all.emplace_back(
+        json::Object{{"rank", rank.rank}, {"stage", rank.stage}, {"ledger", ledger_json(rank)}});
   }
   return all;
 }
@@ -77,8 +77,8 @@ std::string ranks_bytes_text(RankResults ranks) {
                        format_count(sum.entries_differing), format_count(sum.entries),
                        ranks.size());
   }
-  const auto largest = std::max_element(
-      ranks.begin(), ranks.end(), [](const RankResult& a, const RankResult& b) {
+  const auto largest =
+      std::max_element(ranks.begin(), ranks.end(), [](const RankResult& a, const RankResult& b) {
         return a.measured.live_peak_bytes < b.measured.live_peak_bytes;
       });
   return fmt::format("Bytes    predicted = measured on {} ranks: {} entries, live peak {} at most",

@@ -135,9 +135,9 @@ void say_what_begins(const PreparedTraining& prepared) {
 
 // A run that a signal ended is not the run that was asked for.
 ExitCode code_of(const engine::TrainResult& result) {
-  const bool equal = std::all_of(
-      result.ranks.begin(), result.ranks.end(),
-      [](const engine::RankResult& rank) { return rank.entries_differing == 0; });
+  const bool equal =
+      std::all_of(result.ranks.begin(), result.ranks.end(),
+                  [](const engine::RankResult& rank) { return rank.entries_differing == 0; });
   return equal && result.comparison.is_equal() && !result.stopped_early ? ExitCode::done
                                                                         : ExitCode::answer_is_no;
 }

@@ -22,6 +22,6 @@ struct PreparedTraining {
 // Throws Error for what the engine cannot run exactly, and, with the planner's verdict and answers
 // in its hint, for a plan that does not fit --memory or the machine: before anything is allocated.
 [[nodiscard]] PreparedTraining prepare_training(const api::TrainRequest& request,
-                                               const engine::OwnRank& own);
+                                                const engine::OwnRank& own);
 
 }  // namespace fourhold::engine_app

@@ -24,8 +24,10 @@ inline constexpr std::string_view kGradientSend = "gradient_send";
 // Of one stage of a train_step program:
 //   exchange_buffer  where other ranks' addends arrive (exchange_buffer.h), for the largest group
 //                    in which the stage sums;
-//   activation_send  what a chunk leaves to the next stage, while it is under way: the tensor itself
-//                    is gone by then. Without it two stages that send to each other would both wait;
+//   activation_send  what a chunk leaves to the next stage, while it is under way: the tensor
+//   itself
+//                    is gone by then. Without it two stages that send to each other would both
+//                    wait;
 //   gradient_send    the same towards the stage before.
 // None on a stage that neither sums nor sends.
 [[nodiscard]] std::vector<CommunicationBuffer> communication_buffers(const Program& program,

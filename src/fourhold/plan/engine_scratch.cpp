@@ -37,10 +37,10 @@ class ScratchRule {
       case model::OpKind::cross_entropy:
         return {split_loss_scratch_bytes(plan_.tp, tensor(operation.inputs[0]).shape[0].size), 0};
       case model::OpKind::chunked_loss:
-        return {chunked_loss(operation, tensor(operation.inputs[0])) +
-                    split_loss_scratch_bytes(plan_.tp,
-                                             operation.forward_transients[0].shape[0].size),
-                0};
+        return {
+            chunked_loss(operation, tensor(operation.inputs[0])) +
+                split_loss_scratch_bytes(plan_.tp, operation.forward_transients[0].shape[0].size),
+            0};
       case model::OpKind::attention:
         return attention(tensor(operation.inputs[0]));
       default:

@@ -30,8 +30,7 @@ class Count {
       : config_(config),
         plan_(plan),
         blocks_(plan::lower_blocks(config, plan, profile)),
-        program_(plan::lower(config, blocks_, plan, profile, stage,
-                             plan::ProgramKind::train_step)),
+        program_(plan::lower(config, blocks_, plan, profile, stage, plan::ProgramKind::train_step)),
         shares_table_(holds_both_ends()) {}
 
   RankTraffic run() {
@@ -83,11 +82,11 @@ class Count {
         block(at).sharded.operations.operations[static_cast<std::size_t>(at.step->operation)];
     std::int64_t calls = 1;
     if (operation.kind == model::OpKind::chunked_loss) {
-      const std::int64_t rows = block(at)
-                                    .sharded.operations
-                                    .tensors[static_cast<std::size_t>(operation.inputs[0])]
-                                    .shape[0]
-                                    .size;
+      const std::int64_t rows =
+          block(at)
+              .sharded.operations.tensors[static_cast<std::size_t>(operation.inputs[0])]
+              .shape[0]
+              .size;
       calls = ceil_divide(rows, operation.forward_transients[0].shape[0].size);
     }
     add(collective.kind, static_cast<double>(at.step->payload_bytes), ranks(collective.axis),
@@ -114,8 +113,7 @@ class Count {
   }
 
   void parameter_motion(const StepInstance& at, const plan::LocalParameter& parameter) {
-    const std::int64_t sharding =
-        ranks(parameter.expert ? Axis::expert_sharding : Axis::sharding);
+    const std::int64_t sharding = ranks(parameter.expert ? Axis::expert_sharding : Axis::sharding);
     const auto bytes = [&](DType dtype) {
       return static_cast<double>(bytes_of(parameter.elements(), dtype));
     };
@@ -150,9 +148,9 @@ class Count {
   // Of what a rank has of a gradient after its block's reduction: the longest slice, so that ranks
   // whose slice is shorter send padding.
   [[nodiscard]] double sum_bytes(const plan::LocalParameter& parameter) const {
-    const std::int64_t elements =
-        plan_.zero >= 2 ? ceil_divide(parameter.elements(), plan_.dp * plan_.cp)
-                        : parameter.elements();
+    const std::int64_t elements = plan_.zero >= 2
+                                      ? ceil_divide(parameter.elements(), plan_.dp * plan_.cp)
+                                      : parameter.elements();
     return static_cast<double>(bytes_of(elements, program_.recipe.gradient));
   }
 

@@ -16,7 +16,8 @@ struct TrafficCount {
 };
 
 struct RankTraffic {
-  static constexpr std::size_t kKinds = static_cast<std::size_t>(plan::Collective::send_receive) + 1;
+  static constexpr std::size_t kKinds =
+      static_cast<std::size_t>(plan::Collective::send_receive) + 1;
   std::array<TrafficCount, kKinds> of_kind{};
 
   [[nodiscard]] const TrafficCount& of(plan::Collective kind) const {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <utility>
 
 #include <fmt/format.h>
@@ -40,7 +41,7 @@ std::string text_of(SmallModel model) {
 plan::Plan finished(plan::Plan plan, const model::ModelConfig& config) {
   plan.profile = "fourhold";
   plan.isa = "portable";
-  plan.seq = 16;
+  if (plan.seq == 0) plan.seq = 16;
   plan.sp = plan.sp && plan.tp > 1;
   if (plan.vpp > 1) plan.schedule = plan::ScheduleKind::interleaved;
   plan.global_batch = plan.micro_batch * plan.grad_accum * plan.dp;
@@ -85,6 +86,20 @@ double element_of(const Tensor& tensor, std::int64_t i) {
                                      : static_cast<double>(tensor.as<float>()[at]);
 }
 
+// FNV-1a of bytes, going on from another.
+std::uint64_t digest_of(std::span<const std::byte> bytes, std::uint64_t digest) {
+  for (const std::byte each : bytes) {
+    digest = (digest ^ static_cast<std::uint64_t>(each)) * 1099511628211ULL;
+  }
+  return digest;
+}
+std::uint64_t digest_of(const std::vector<double>& losses) {
+  return digest_of(std::as_bytes(std::span(losses)), 1469598103934665603ULL);
+}
+std::uint64_t digest_of(const Tensor& tensor, std::uint64_t digest) {
+  return digest_of({tensor.data, static_cast<std::size_t>(tensor.bytes())}, digest);
+}
+
 void fill(const ParameterTensors& parameter, const SplitSetup& setup) {
   const auto bytes = static_cast<std::size_t>(parameter.held_weight.bytes());
   std::fill_n(parameter.held_weight.data, bytes, std::byte{0});
@@ -102,6 +117,7 @@ void fill(const ParameterTensors& parameter, const SplitSetup& setup) {
     owned.push_back(static_cast<float>(value_at(parameter, element)));
   });
   (void)set_weights({.name = parameter.name,
+                     .part = parameter.owned,
                      .weight = parameter.weight,
                      .gradient = parameter.gradient,
                      .master = parameter.master,
@@ -141,6 +157,7 @@ SplitSetup on_one_rank(const SplitSetup& split) {
   plan.precision = split.plan.precision;
   plan.optimizer = split.plan.optimizer;
   plan.loss_chunk = split.plan.loss_chunk;
+  plan.seq = split.plan.seq;
   plan.micro_batch = split.plan.micro_batch;
   plan.grad_accum = split.plan.grad_accum * split.plan.dp;
   one.plan = finished(plan, split.config);
@@ -208,10 +225,10 @@ void SplitRanks::run_rank(std::int64_t rank, Communicator* communicator) {
     if (!row.differs()) continue;
     std::string fields;
     for (const std::string_view field : row.fields) fields += " " + std::string(field);
-    outcome.faults.push_back(fmt::format(
-        "rank {}: {}{} ({} predicted, {} measured)", rank, row.key,
-        row.only_in == ledger::OnlyIn::a ? " only predicted" : fields, row.bytes.a.count(),
-        row.bytes.b.count()));
+    outcome.faults.push_back(
+        fmt::format("rank {}: {}{} ({} predicted, {} measured)", rank, row.key,
+                    row.only_in == ledger::OnlyIn::a ? " only predicted" : fields,
+                    row.bytes.a.count(), row.bytes.b.count()));
   }
   if (outcome.losses.empty()) outcome.losses = losses;
   if (outcome.norms.empty()) outcome.norms = norms;
@@ -221,10 +238,14 @@ void SplitRanks::run_rank(std::int64_t rank, Communicator* communicator) {
   for (std::size_t kind = 0; kind < Traffic::kKinds; ++kind) {
     shared_->predicted_of_kind[kind] +=
         static_cast<double>(setup_.steps) * traffic.of_kind[kind].bytes;
-    shared_->measured_of_kind[kind] +=
-        static_cast<double>(executor.traffic().of_kind[kind].bytes);
+    shared_->measured_of_kind[kind] += static_cast<double>(executor.traffic().of_kind[kind].bytes);
   }
-  for (const ParameterTensors& parameter : executor.parameters()) shared_->add(parameter);
+  std::uint64_t digest = digest_of(losses);
+  for (const ParameterTensors& parameter : executor.parameters()) {
+    digest = digest_of(parameter.held_weight, digest);
+    shared_->add(parameter);
+  }
+  outcome.digests[rank] = digest;
 }
 
 SplitOutcome SplitRanks::take() {
@@ -233,8 +254,8 @@ SplitOutcome SplitRanks::take() {
     const double predicted = shared_->predicted_of_kind[kind];
     const double measured = shared_->measured_of_kind[kind];
     if (std::abs(predicted - measured) < 0.5) continue;
-    outcome.faults.push_back(fmt::format("collective {}: {} bytes predicted, {} sent",
-                                         kind, predicted, measured));
+    outcome.faults.push_back(
+        fmt::format("collective {}: {} bytes predicted, {} sent", kind, predicted, measured));
   }
   for (const auto& [name, known] : shared_->seen) {
     for (const bool each : known) {
@@ -244,6 +265,13 @@ SplitOutcome SplitRanks::take() {
     }
   }
   return outcome;
+}
+
+std::map<std::string, std::vector<double>> first_weights(const SplitSetup& setup,
+                                                         const data::Dataset& dataset) {
+  SplitSetup none = on_one_rank(setup);
+  none.steps = 0;
+  return train_split(none, dataset).weights;
 }
 
 SplitOutcome train_split(const SplitSetup& setup, const data::Dataset& dataset) {

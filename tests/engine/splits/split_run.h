@@ -45,6 +45,8 @@ struct SplitOutcome {
   std::vector<double> norms;
   // Whole parameters by name, from the ranks' parts; replicas were the same bit for bit.
   std::map<std::string, std::vector<double>> weights;
+  // Of each rank's losses and held weights, bit for bit.
+  std::map<std::int64_t, std::uint64_t> digests;
   // One line for each fault: entries that differ from the prediction on a rank, traffic that is not
   // what was predicted, replicas that are not equal.
   std::vector<std::string> faults;
@@ -64,6 +66,10 @@ class SplitRanks {
   const data::Dataset& dataset_;
   std::shared_ptr<Shared> shared_;
 };
+
+// Whole parameters before the first step.
+[[nodiscard]] std::map<std::string, std::vector<double>> first_weights(
+    const SplitSetup& setup, const data::Dataset& dataset);
 
 // Trains on threads of this process.
 [[nodiscard]] SplitOutcome train_split(const SplitSetup& setup, const data::Dataset& dataset);

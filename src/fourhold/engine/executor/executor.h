@@ -108,7 +108,9 @@ class Executor {
   // Of the matrix products with weights that one micro-batch runs in a phase, as prepared.
   [[nodiscard]] double product_flops(plan::Phase phase) const;
   // Sent by this rank since it began.
-  [[nodiscard]] Traffic traffic() const { return collectives_ ? collectives_->traffic() : Traffic{}; }
+  [[nodiscard]] Traffic traffic() const {
+    return collectives_ ? collectives_->traffic() : Traffic{};
+  }
   [[nodiscard]] const RankGroups& groups() const { return groups_; }
   // Null on the only rank.
   [[nodiscard]] Collectives* collectives() { return collectives_ ? &*collectives_ : nullptr; }
@@ -118,11 +120,11 @@ class Executor {
  private:
   struct PreparedStep {
     plan::StepInstance at;
-    OperationCall call;                   // compute
-    std::vector<SlotOperand> operands;    // all it touches, as it touches them
-    std::vector<SlotOperand> written;     // of these, whole after the step
-    std::vector<SlotId> born;             // of these, in use for the first time
-    std::vector<std::size_t> parameters;  // optimize: indices into parameters_
+    OperationCall call;                    // compute
+    std::vector<SlotOperand> operands;     // all it touches, as it touches them
+    std::vector<SlotOperand> written;      // of these, whole after the step
+    std::vector<SlotId> born;              // of these, in use for the first time
+    std::vector<std::size_t> parameters;   // optimize: indices into parameters_
     std::vector<ParameterMotion> motions;  // what moves weights and gradients between ranks
   };
 

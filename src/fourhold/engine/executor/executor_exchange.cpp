@@ -88,8 +88,8 @@ std::optional<ParameterMotion> Executor::motion_of_block(const WalkedStep& walke
 std::optional<ParameterMotion> Executor::motion_after_backward(const WalkedStep& walked,
                                                                std::size_t parameter) {
   const ParameterSlots& slots = walked.parameters[parameter];
-  const plan::LocalParameter& local = blocks_.blocks[static_cast<std::size_t>(walked.at.block)]
-                                          .sharded.parameters[parameter];
+  const plan::LocalParameter& local =
+      blocks_.blocks[static_cast<std::size_t>(walked.at.block)].sharded.parameters[parameter];
   ParameterMotion motion;
   motion.group = groups_.of(Axis::sharding);
   motion.whole = tensor_of(slots.gradient);

@@ -1,5 +1,5 @@
-// Borders between the residual stream and a branch that tensor parallelism splits: what the ranks of
-// a tp group put together there. Without tp there are none.
+// Borders between the residual stream and a branch that tensor parallelism splits: what the ranks
+// of a tp group put together there. Without tp there are none.
 #include <cassert>
 #include <cstring>
 

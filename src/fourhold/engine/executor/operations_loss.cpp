@@ -36,8 +36,7 @@ Logits logits_of(const OperationContext& context, const Tensor& logits, const Te
   const std::int64_t first = context.ranks.groups->at().tp * local;
   return {.logits = logits,
           .targets = targets,
-          .vocabulary =
-              std::clamp<std::int64_t>(context.model.config.vocab - first, 0, local),
+          .vocabulary = std::clamp<std::int64_t>(context.model.config.vocab - first, 0, local),
           .first_id = first};
 }
 

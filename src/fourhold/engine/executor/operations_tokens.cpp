@@ -99,8 +99,8 @@ void embedding_lookup_backward(const OperationCall& call, const OperationContext
 }
 
 void add_positions_forward(const OperationCall& call, const OperationContext& context) {
-  engine::add_positions(call.outputs[0], positions_of(call.outputs[0], context),
-                        call.parameters[0], first_row(context.model.config), context.execution);
+  engine::add_positions(call.outputs[0], positions_of(call.outputs[0], context), call.parameters[0],
+                        first_row(context.model.config), context.execution);
 }
 
 void add_positions_backward(const OperationCall& call, const OperationContext& context) {

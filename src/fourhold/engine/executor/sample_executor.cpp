@@ -124,11 +124,10 @@ void SampleExecutor::run(const PreparedPass& pass, std::span<const std::int32_t>
   MicroBatchState state;
   state.purpose = Purpose::evaluate;
   state.first_position = first_position;
-  const OperationContext context{
-      pass.numbers,
-      state,
-      {.threads = static_cast<int>(plan_.threads), .isa = isa_},
-      {&groups_, nullptr}};
+  const OperationContext context{pass.numbers,
+                                 state,
+                                 {.threads = static_cast<int>(plan_.threads), .isa = isa_},
+                                 {&groups_, nullptr}};
   std::int64_t index = pass.first_step;
   for (const PreparedStep& step : pass.steps) {
     if (watch_ == Watch::on) slots_.watch(step.born);

@@ -11,11 +11,11 @@
 namespace fourhold::engine {
 
 enum class Motion : std::uint8_t {
-  gather_shard,    // whole becomes what all ranks' shards are
-  gather_pieces,   // whole becomes what each rank has in its own piece of it
-  reduce_shard,    // shard becomes, or is added, this rank's piece of the sum of all wholes
-  reduce_pieces,   // the same, the shard being that piece of whole
-  sum,             // whole becomes the sum of all wholes
+  gather_shard,   // whole becomes what all ranks' shards are
+  gather_pieces,  // whole becomes what each rank has in its own piece of it
+  reduce_shard,   // shard becomes, or is added, this rank's piece of the sum of all wholes
+  reduce_pieces,  // the same, the shard being that piece of whole
+  sum,            // whole becomes the sum of all wholes
 };
 
 // Of one parameter; tensors are flat. Made once when a run is prepared.

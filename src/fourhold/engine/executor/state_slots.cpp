@@ -200,8 +200,8 @@ void StateSlots::reduce(const StepInstance& at) {
 void StateSlots::finish_reduce(const StepInstance& at) {
   std::vector<ParameterSlots>& own = mine(at);
   for (std::size_t p = 0; p < own.size(); ++p) {
-    const bool last = !written_in_forward(at.block, p) ||
-                      --forwards_open_[{{at.block, at.layer}, p}] == 0;
+    const bool last =
+        !written_in_forward(at.block, p) || --forwards_open_[{{at.block, at.layer}, p}] == 0;
     if (last) own[p].whole_gradient = kNoSlot;
   }
 }

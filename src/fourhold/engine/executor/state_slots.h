@@ -12,8 +12,7 @@ namespace fourhold::engine {
 class StateSlots {
  public:
   // Adds the state of every block of the program to `result`, and lists its parameters there.
-  StateSlots(const plan::Program& program, const plan::ProgramBlocks& blocks,
-             ProgramSlots& result);
+  StateSlots(const plan::Program& program, const plan::ProgramBlocks& blocks, ProgramSlots& result);
 
   // Of a block instance, as they are at the step at work (the next to be added to the result).
   [[nodiscard]] const std::vector<ParameterSlots>& at(const plan::StepInstance& at) const {

@@ -119,8 +119,7 @@ class Walk {
   }
 
   void add_stage_tensors() {
-    for (const plan::CommunicationBuffer& buffer :
-         plan::communication_buffers(program_, blocks_)) {
+    for (const plan::CommunicationBuffer& buffer : plan::communication_buffers(program_, blocks_)) {
       slot_of(buffer.name) = add_stage_tensor(buffer.name, buffer.dtype, buffer.elements);
     }
     for (std::size_t i = 0; i < plan::kStepScalars.size(); ++i) {

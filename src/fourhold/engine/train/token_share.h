@@ -12,8 +12,8 @@
 
 namespace fourhold::engine {
 
-// Rows are sequences; those of one dp rank follow each other, so that row k of a global batch is the
-// same for every split. With context parallelism a rank has two pieces of every sequence
+// Rows are sequences; those of one dp rank follow each other, so that row k of a global batch is
+// the same for every split. With context parallelism a rank has two pieces of every sequence
 // (kernels/positions.h).
 class TokenShare {
  public:

@@ -313,19 +313,19 @@ class Run {
   [[nodiscard]] RankResult own_result() const {
     const std::int64_t stage = executor_.groups().at().pp;
     const auto steps = static_cast<double>(result_.step_seconds.size());
-    return {.rank = setup_.place.rank,
-            .stage = stage,
-            .predicted = totals_of(result_.predicted),
-            .measured = totals_of(result_.measured),
-            .entries = result_.comparison.entries_a,
-            .entries_differing = result_.comparison.entries_differing,
-            .predicted_traffic_bytes =
-                steps *
-                predict::rank_traffic(setup_.model, setup_.plan, setup_.profile, stage).bytes(),
-            .measured_traffic_bytes = sent_bytes_,
-            .peak_resident_bytes = result_.peak_resident_bytes,
-            .arena_bytes = result_.arena_bytes,
-            .outside_arena_bytes = result_.outside_arena_bytes};
+    return {
+        .rank = setup_.place.rank,
+        .stage = stage,
+        .predicted = totals_of(result_.predicted),
+        .measured = totals_of(result_.measured),
+        .entries = result_.comparison.entries_a,
+        .entries_differing = result_.comparison.entries_differing,
+        .predicted_traffic_bytes =
+            steps * predict::rank_traffic(setup_.model, setup_.plan, setup_.profile, stage).bytes(),
+        .measured_traffic_bytes = sent_bytes_,
+        .peak_resident_bytes = result_.peak_resident_bytes,
+        .arena_bytes = result_.arena_bytes,
+        .outside_arena_bytes = result_.outside_arena_bytes};
   }
 
   [[nodiscard]] std::string precision_name() const {
@@ -344,7 +344,7 @@ class Run {
   TokenShare share_;
   TrainingStep step_;
   std::int64_t sent_bytes_ = 0;  // to other ranks, in steps
-  std::string fingerprint_;  // of the data, where checkpoints are read or written
+  std::string fingerprint_;      // of the data, where checkpoints are read or written
   data::DataPosition position_;
   std::int64_t first_step_ = 1;
   std::int64_t saved_step_ = -1;

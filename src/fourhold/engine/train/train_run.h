@@ -45,7 +45,7 @@ struct TrainSetup {
   CheckpointChoice checkpoints;
   StepOptions options;
   std::int64_t steps = 1;
-  OwnRank place;  // of this rank among those of the plan
+  OwnRank place;                               // of this rank among those of the plan
   std::optional<std::int64_t> evaluate_every;  // steps; none: at the end alone
 };
 
