@@ -17,6 +17,10 @@ inline constexpr std::int64_t kAttentionLanes = 16;
   return (head_dim + kAttentionLanes - 1) / kAttentionLanes * kAttentionLanes;
 }
 
+[[nodiscard]] constexpr std::int64_t attention_blocks(std::int64_t tokens) {
+  return ceil_divide(tokens, kAttentionBlock);
+}
+
 // fp32 numbers one thread holds in forward: q^T, k, v, out^T of one block each, its probabilities,
 // and the running maximum, sum and factor of each query.
 [[nodiscard]] inline std::int64_t attention_forward_floats(std::int64_t head_dim) {
@@ -30,7 +34,7 @@ inline constexpr std::int64_t kAttentionLanes = 16;
 [[nodiscard]] inline std::int64_t attention_backward_floats(std::int64_t seq,
                                                             std::int64_t head_dim) {
   const std::int64_t width = padded_head_dim(head_dim);
-  const std::int64_t blocks = (seq + kAttentionBlock - 1) / kAttentionBlock;
+  const std::int64_t blocks = attention_blocks(seq);
   const std::int64_t block_rows = checked_multiply(kAttentionBlock, width);
   const std::int64_t own =
       checked_multiply(7, block_rows) + 2 * kAttentionBlock * kAttentionBlock + 2 * kAttentionBlock;

@@ -11,6 +11,7 @@
 
 #include "fourhold/engine/kernels/attention.h"
 #include "fourhold/engine/kernels/math_inl.h"
+#include "fourhold/engine/kernels/positions.h"
 #include "fourhold/engine/kernels/simd_inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -158,26 +159,51 @@ inline void transpose(const float* from, std::int64_t rows, std::int64_t columns
 #endif
 }
 
-// Which keys the queries of a block see.
+// What the blocks of one head have in common.
+struct HeadRule {
+  std::int64_t head_dim;
+  std::int64_t width;   // padded
+  std::int64_t window;  // 0: all keys before a query
+  float scale;
+};
+
+template <class Shape>
+HeadRule head_rule(const Shape& shape) {
+  return {shape.head_dim, plan::padded_head_dim(shape.head_dim), shape.window, shape.scale};
+}
+
+// Blocks [begin, end).
+struct BlockRange {
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+};
+
+// Blocks from both ends in turn, so that equal counts of them are about equal work.
+[[nodiscard]] inline std::int64_t from_both_ends(std::int64_t turn, std::int64_t blocks) {
+  return turn % 2 == 0 ? turn / 2 : blocks - 1 - turn / 2;
+}
+
+// Which keys the queries of a block see, by how far its first query is behind the first key.
 struct Sight {
   std::int64_t window = 0;
 
-  // The first key block any query of the block sees; the last is the query block itself.
-  [[nodiscard]] std::int64_t first_block(std::int64_t query_block) const {
-    if (window == 0) return 0;
-    return std::max<std::int64_t>(0, query_block * kBlock - window + 1) / kBlock;
+  // Of `keys` keys in blocks: those that some query of a block sees.
+  [[nodiscard]] BlockRange blocks(std::int64_t behind, std::int64_t queries,
+                                  std::int64_t keys) const {
+    const std::int64_t first = window == 0 ? 0 : std::max<std::int64_t>(0, behind - window + 1);
+    const std::int64_t end = std::min(behind + queries, keys);
+    if (first >= end) return {};
+    return {first / kBlock, (end + kBlock - 1) / kBlock};
   }
-  // Whether some query of the block does not see some key of the other.
-  [[nodiscard]] bool is_edge(std::int64_t query_block, std::int64_t key_block) const {
-    if (query_block == key_block) return true;
-    return window > 0 && (query_block + 1) * kBlock - 1 - key_block * kBlock >= window;
+  // Whether some query of a block does not see some key of another.
+  [[nodiscard]] bool is_edge(std::int64_t behind) const {
+    return behind < kBlock - 1 || (window > 0 && behind + kBlock - 1 >= window);
   }
 
   // scores [keys, queries] of what is not seen become minus infinity.
-  void hide(std::int64_t query_block, std::int64_t key_block, std::int64_t keys,
-            float* scores) const {
+  void hide(std::int64_t behind, std::int64_t keys, float* scores) const {
     const Vector hidden = splat(-std::numeric_limits<float>::infinity());
-    const auto behind = static_cast<float>((query_block - key_block) * kBlock);
+    const auto first = static_cast<float>(behind);
     const auto reach =
         window == 0 ? std::numeric_limits<float>::infinity() : static_cast<float>(window);
     for (std::int64_t key = 0; key < keys; ++key) {
@@ -185,7 +211,7 @@ struct Sight {
         // How far the key is before each query; exact, since blocks are near each other where it
         // matters and positions stay below 2^24.
         const Vector distance =
-            hn::Iota(Floats(), behind + static_cast<float>(query) - static_cast<float>(key));
+            hn::Iota(Floats(), first + static_cast<float>(query) - static_cast<float>(key));
         const auto seen = hn::And(hn::Ge(distance, splat(0)), hn::Lt(distance, splat(reach)));
         float* at = scores + key * kBlock + query;
         store(hn::IfThenElse(seen, load(at), hidden), at);
@@ -193,6 +219,36 @@ struct Sight {
     }
   }
 };
+
+// Whether some of `queries` queries from `position` on see a key.
+inline bool sees_any(const Sight& sight, std::int64_t position, std::int64_t queries,
+                     const Positions& keys) {
+  bool any = false;
+  for (std::int64_t piece = 0; piece < keys.pieces; ++piece) {
+    const BlockRange seen =
+        sight.blocks(position - keys.first_of_piece(piece), queries, keys.piece_tokens());
+    any = any || seen.begin < seen.end;
+  }
+  return any;
+}
+
+// Calls body(behind, first key, keys, number of the block among all) for every block of keys that
+// some of `queries` queries from `position` on see, in the order of positions.
+template <class Body>
+void for_each_block_seen(const Sight& sight, std::int64_t position, std::int64_t queries,
+                         const Positions& keys, const Body& body) {
+  const std::int64_t tokens = keys.piece_tokens();
+  const std::int64_t blocks = plan::attention_blocks(tokens);
+  for (std::int64_t piece = 0; piece < keys.pieces; ++piece) {
+    const std::int64_t behind = position - keys.first_of_piece(piece);
+    const BlockRange seen = sight.blocks(behind, queries, tokens);
+    for (std::int64_t block = seen.begin; block < seen.end; ++block) {
+      const std::int64_t first = block * kBlock;
+      body(behind - first, piece * tokens + first, std::min(kBlock, tokens - first),
+           piece * blocks + block);
+    }
+  }
+}
 
 }  // namespace HWY_NAMESPACE
 }  // namespace fourhold::engine
