@@ -5,6 +5,7 @@
 
 #include "fourhold/plan/attention_scratch.h"
 #include "fourhold/plan/kernel_scratch.h"
+#include "fourhold/plan/ring_scratch.h"
 #include "fourhold/plan/split_loss_scratch.h"
 
 namespace fourhold::plan {
@@ -42,7 +43,7 @@ class ScratchRule {
                 split_loss_scratch_bytes(plan_.tp, operation.forward_transients[0].shape[0].size),
             0};
       case model::OpKind::attention:
-        return attention(tensor(operation.inputs[0]));
+        return attention(operations, operation);
       default:
         return {};
     }
@@ -79,10 +80,28 @@ class ScratchRule {
     return most;
   }
 
-  [[nodiscard]] Scratch attention(const model::Tensor& q) const {
-    const std::int64_t head_dim = q.shape[q.shape.rank() - 1].size;
-    return {attention_forward_scratch_bytes(head_dim, plan_.threads),
-            attention_backward_scratch_bytes(plan_.seq / plan_.cp, head_dim, plan_.threads)};
+  [[nodiscard]] Scratch attention(const model::BlockOperations& operations,
+                                  const model::Operation& operation) const {
+    const auto input = [&](int k) -> const model::Tensor& {
+      return operations.tensors[static_cast<std::size_t>(operation.inputs[k])];
+    };
+    const model::Shape& q = input(0).shape;
+    const std::int64_t head_dim = q[q.rank() - 1].size;
+    if (plan_.cp == 1) {
+      return {attention_forward_scratch_bytes(head_dim, plan_.threads),
+              attention_backward_scratch_bytes(plan_.seq, head_dim, plan_.threads)};
+    }
+    const RingSizes sizes{
+        .members = plan_.cp,
+        .queries = {.sequences = plan_.micro_batch,
+                    .heads = q[1].size,
+                    .pieces = 2,
+                    .piece_tokens = plan_.seq / (2 * plan_.cp),
+                    .head_dim = head_dim},
+        .key_value_elements = input(1).shape.elements() + input(2).shape.elements(),
+        .dtype = input(1).dtype,
+        .threads = plan_.threads};
+    return {RingForwardScratch(sizes).bytes, RingBackwardScratch(sizes).bytes};
   }
 
   const Plan& plan_;

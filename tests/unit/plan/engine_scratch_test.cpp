@@ -18,8 +18,10 @@ model::ModelConfig tiny() {
       "tiny");
 }
 
-ProgramBlocks lowered(const std::string& profile, const std::string& isa, std::int64_t threads) {
+ProgramBlocks lowered(const std::string& profile, const std::string& isa, std::int64_t threads,
+                      std::int64_t cp = 1) {
   Plan plan;
+  plan.cp = cp;
   plan.profile = profile;
   plan.isa = isa;
   plan.threads = threads;
@@ -30,18 +32,23 @@ ProgramBlocks lowered(const std::string& profile, const std::string& isa, std::i
   return lower_blocks(tiny(), plan, load_profile(profile));
 }
 
-// Bytes of scratch of a block's first operation of a kind, backward.
-std::int64_t backward_scratch(const ProgramBlocks& blocks, model::OpKind kind) {
+// Bytes of scratch of a block's first operation of a kind.
+std::int64_t scratch_of(const ProgramBlocks& blocks, model::OpKind kind, Phase phase) {
   const model::BlockOperations& operations =
       blocks.blocks[static_cast<std::size_t>(blocks.layer_of_kind[0])].sharded.operations;
   for (const model::Operation& operation : operations.operations) {
     if (operation.kind != kind) continue;
-    for (const model::Transient& transient : operation.backward_transients) {
+    for (const model::Transient& transient :
+         phase == Phase::forward ? operation.forward_transients : operation.backward_transients) {
       if (transient.name == model::TensorName::kernel_scratch) return transient.shape[0].size;
     }
     return 0;
   }
   return -1;
+}
+
+std::int64_t backward_scratch(const ProgramBlocks& blocks, model::OpKind kind) {
+  return scratch_of(blocks, kind, Phase::backward);
 }
 
 // 128 tokens, q of 64 from 64: the larger of the two products.
@@ -59,6 +66,18 @@ TEST(EngineScratch, OfAttentionGrowsWithTheThreads) {
             attention_backward_scratch_bytes(64, 16, 1));
   EXPECT_EQ(backward_scratch(lowered("fourhold", "portable", 3), model::OpKind::attention),
             3 * attention_backward_scratch_bytes(64, 16, 1));
+}
+
+// Two sequences of 64 tokens over two ranks are two pieces of 16 each. 2 x 4 heads x 2 pieces are
+// 16 blocks of 64 x 16 numbers, and k and v 2 x 64 x 64 of two bytes.
+TEST(EngineScratch, OfAttentionOverRanksHasTheRing) {
+  const ProgramBlocks blocks = lowered("fourhold", "portable", 3, 2);
+  const std::int64_t passing = 2 * 64 * 64 * 2;
+  EXPECT_EQ(scratch_of(blocks, model::OpKind::attention, Phase::forward),
+            attention_forward_scratch_bytes(16, 3) + 4 * 16 * (64 * 16 + 128) + 2 * passing);
+  EXPECT_EQ(scratch_of(blocks, model::OpKind::attention, Phase::backward),
+            attention_backward_scratch_bytes(128, 16, 3) + 4 * 16 * (64 * 16) + 4 * passing +
+                2 * passing);
 }
 
 TEST(EngineScratch, OfAnUnknownMachineIsTheMostOfAny) {

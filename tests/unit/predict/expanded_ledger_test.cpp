@@ -13,8 +13,8 @@ namespace fourhold {
 namespace {
 
 plan::Profile random_profile() {
-  plan::Profile profile = plan::load_profile(
-      test::pick<std::string>({"standard", "standard", "megatron", "fsdp2", "deepspeed"}));
+  plan::Profile profile = plan::load_profile(test::pick<std::string>(
+      {"standard", "standard", "megatron", "fsdp2", "deepspeed", "fourhold"}));
   profile.gradient_lifetime = test::pick<plan::GradientLifetime>(
       {plan::GradientLifetime::persistent, plan::GradientLifetime::backward_to_step});
   profile.zero_stages = {0, 1, 2, 3};
