@@ -40,8 +40,12 @@ api::TrainRequest train_request(const Words& words) {
 
 engine::Launcher launcher_of(const api::LaunchRequest& request) {
   const bool in_job = std::getenv("SLURM_JOB_ID") != nullptr;
-  if (request.slurm || in_job) return engine::Launcher::slurm;
-  return launcher_of_build();
+  const std::optional<engine::Launcher> own = launcher_of_build();
+  if (!own) {
+    throw Error("MPI", "this program was built without it, so it runs one rank only",
+                "install libopenmpi-dev and openmpi-bin, and build again with -DFOURHOLD_MPI=ON");
+  }
+  return request.slurm || in_job ? engine::Launcher::slurm : *own;
 }
 
 // Without a word about threads each rank takes its share of a node's cores.

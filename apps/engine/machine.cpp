@@ -49,7 +49,7 @@ engine::RankPlace rank_place() {
   return place;
 }
 
-engine::Launcher launcher_of_build() { return engine::Launcher::open_mpi; }
+std::optional<engine::Launcher> launcher_of_build() { return FOURHOLD_LAUNCHER; }
 
 std::string processor_name() {
   std::ifstream file("/proc/cpuinfo");

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "fourhold/engine/launch/rank_checks.h"
@@ -19,8 +20,8 @@ namespace fourhold::engine_app {
 // messages is.
 [[nodiscard]] engine::RankPlace rank_place();
 
-// Of the library of messages that this program was built with.
-[[nodiscard]] engine::Launcher launcher_of_build();
+// Of the MPI that this program was built with, if any.
+[[nodiscard]] std::optional<engine::Launcher> launcher_of_build();
 
 // The processor's name, as the system gives it; "processor" where it gives none.
 [[nodiscard]] std::string processor_name();

@@ -1,6 +1,9 @@
 // `fourhold measure`.
 #include <array>
+#include <cstdint>
 #include <filesystem>
+#include <memory>
+#include <optional>
 #include <string>
 #include <system_error>
 
@@ -8,12 +11,15 @@
 
 #include "apps/engine/machine.h"
 #include "apps/engine/verbs.h"
+#include "apps/shell/notes.h"
 #include "apps/shell/output.h"
 #include "fourhold/api/measure.h"
 #include "fourhold/api/request.h"
 #include "fourhold/base/json.h"
 #include "fourhold/base/quantity.h"
+#include "fourhold/engine/communicator/mpi_communicator.h"
 #include "fourhold/engine/measure/machine.h"
+#include "fourhold/engine/measure/rank_links.h"
 #include "fourhold/engine/train/process_memory.h"
 #include "fourhold/hardware/device_file.h"
 #include "fourhold/report/table.h"
@@ -33,6 +39,15 @@ void add_row(report::Table& table, const char* type, double peak, double bandwid
   table.add({type, flops(peak), flops(peak * shares.matmul), flops(peak * shares.attention.flash_2),
              flops(peak * shares.attention.flash_2 * shares.attention.backward),
              bytes(shares.elementwise), bytes(shares.update)});
+}
+
+// A line on one kind of link; "" where there is none.
+std::string link_text(const char* where, const hardware::Link& link) {
+  if (!link.exists()) return "";
+  return fmt::format(
+      "Messages {}: {:.2f} GB/s, {:.1f} us; reduce-scatter {:.2f} GB/s, starts in {:.1f} us\n",
+      where, link.bytes_per_second / 1e9, link.latency_seconds * 1e6,
+      link.sustained_bytes_per_second() / 1e9, link.start_seconds * 1e6);
 }
 
 std::string text_of(const Device& device, const api::MeasureRequest& request, double seconds,
@@ -57,6 +72,7 @@ std::string text_of(const Device& device, const api::MeasureRequest& request, do
   add_row(table, "bf16", device.peak_flops.bf16, bandwidth, device.sustained);
   add_row(table, "fp32", device.peak_flops.fp32, bandwidth, *device.sustained_fp32);
   text += "\n" + table.text(screen);
+  text += link_text("in a node", device.intra_node) + link_text("between nodes", device.inter_node);
   text += fmt::format("\n{}\na kernel starts in {:.1f} us; measuring took {:.1f} s\n", device.note,
                       device.sustained.kernel_start_seconds * 1e6, seconds);
   return text;
@@ -77,6 +93,40 @@ void require_device_file(const std::string& path) {
   }
 }
 
+Device measure_alone(const engine::Execution& execution, engine::Effort effort,
+                     std::int64_t node_ranks) {
+  constexpr std::array kComputes{DType::bf16, DType::fp32};
+  const Bytes share(engine::available_memory().count() / node_ranks);
+  return engine::measure_machine({processor_name(), share}, kComputes, execution, effort);
+}
+
+// As one of several ranks: all measure their kernels at the same time, as they run in a step, then
+// the messages between them. The answer is rank 0's; the others have none.
+std::optional<Device> measure_ranks_here(const engine::Execution& execution,
+                                         engine::Effort effort) {
+  const std::unique_ptr<engine::Communicator> world = engine::mpi_world();
+  engine::RankPlace place = rank_place();
+  place.mpi_ranks = world->size();
+  place.mpi = world->name();
+  place.node_ranks = static_cast<std::int64_t>(world->node().size());
+  const auto warnings =
+      engine::check_ranks({world->size(), execution.threads, Bytes(0), "fourhold measure"}, place);
+  const engine::RankRates rates = engine::measure_ranks(*world, effort, execution.threads);
+  engine::meet(*world);
+  const Device own = measure_alone(execution, effort, place.node_ranks);
+  Device device = engine::common_device(*world, own);
+  engine::meet(*world);  // none leaves before all were heard
+  if (world->rank() != 0) return std::nullopt;
+  for (const std::string& text : warnings) shell::write_note(shell::labelled("note: ", text));
+  engine::set_links(device, rates, world->name());
+  return device;
+}
+
+std::optional<Device> measure_here(const engine::Execution& execution, engine::Effort effort) {
+  if (engine::launched_by_mpi()) return measure_ranks_here(execution, effort);
+  return measure_alone(execution, effort, 1);
+}
+
 }  // namespace
 
 ExitCode measure(const Question& question) {
@@ -84,11 +134,12 @@ ExitCode measure(const Question& question) {
   if (!request.output.empty()) require_device_file(request.output);
   const engine::Isa isa = engine::isa_of_plan(request.plan.isa.value_or("auto"));
   const int threads = threads_of(request.plan.threads.value_or(0));
-  constexpr std::array kComputes{DType::bf16, DType::fp32};
   const double begin = engine::steady_seconds();
-  const Device device = engine::measure_machine(
-      {processor_name(), engine::available_memory()}, kComputes, {.threads = threads, .isa = isa},
-      request.quick ? engine::Effort::quick : engine::Effort::thorough);
+  const std::optional<Device> measured =
+      measure_here({.threads = threads, .isa = isa},
+                   request.quick ? engine::Effort::quick : engine::Effort::thorough);
+  if (!measured) return ExitCode::done;
+  const Device& device = *measured;
   const double seconds = engine::steady_seconds() - begin;
   const json::Value file = hardware::device_json(device);
   if (!request.output.empty()) shell::write_file(request.output, json::write(file) + "\n");
