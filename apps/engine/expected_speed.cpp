@@ -7,10 +7,12 @@
 #include "fourhold/base/error.h"
 #include "fourhold/engine/kernels/isa.h"
 #include "fourhold/engine/measure/machine.h"
+#include "fourhold/engine/measure/rank_links.h"
 #include "fourhold/engine/train/process_memory.h"
 #include "fourhold/hardware/catalogue.h"
 #include "fourhold/hardware/cluster.h"
 #include "fourhold/predict/model_flops.h"
+#include "fourhold/predict/scaling.h"
 #include "fourhold/predict/time.h"
 
 namespace fourhold::engine_app {
@@ -18,20 +20,40 @@ namespace {
 
 constexpr const char* kMeasure = "measure";
 
-hardware::Device device_of(const std::string& device, const plan::Plan& plan, const Note& note) {
-  if (device != kMeasure) {
-    hardware::LoadedDevice loaded = hardware::load_device(device);
-    for (const std::string& text : loaded.notes) note(text);
-    note("time and MFU are set against " + loaded.device.name + ", not against this machine");
-    return std::move(loaded.device);
-  }
+// This machine with the plan's threads and instructions. With other ranks all measure at the same
+// time, as they run in a step, and then their messages; the first gets what all can count on.
+hardware::Device measured_device(const plan::Plan& plan, engine::Communicator* ranks) {
   const std::array computes{plan.precision == plan::Precision::fp32 ? DType::fp32 : DType::bf16};
+  const int threads = static_cast<int>(plan.threads);
+  if (ranks != nullptr) engine::meet(*ranks);
   hardware::Device measured = engine::measure_machine(
       {processor_name(), engine::available_memory()}, computes,
-      {.threads = static_cast<int>(plan.threads), .isa = engine::isa_of_plan(plan.isa)},
-      engine::Effort::quick);
+      {.threads = threads, .isa = engine::isa_of_plan(plan.isa)}, engine::Effort::quick);
+  if (ranks != nullptr) {
+    measured = engine::common_device(*ranks, measured);
+    const engine::RankRates rates = engine::measure_ranks(*ranks, engine::Effort::quick, threads);
+    engine::set_links(measured, rates, ranks->name());
+  }
   engine::forget_peak();  // the measurement's memory is not the run's
   return measured;
+}
+
+hardware::Device device_of(const std::string& device, const engine::TrainSetup& setup,
+                           const Note& note) {
+  if (device == kMeasure) return measured_device(setup.plan, setup.place.communicator);
+  hardware::LoadedDevice loaded = hardware::load_device(device);
+  for (const std::string& text : loaded.notes) note(text);
+  note("time and MFU are set against " + loaded.device.name + ", not against this machine");
+  return std::move(loaded.device);
+}
+
+// Against one rank at its best micro-batch without recomputation (predict/scaling.h).
+std::optional<double> speedup_kept(const engine::TrainSetup& setup, const hardware::Cluster& cluster,
+                                   double step_seconds) {
+  if (setup.plan.devices() == 1) return std::nullopt;
+  const double alone =
+      predict::single_device(setup.model, setup.plan, setup.profile, cluster).step_seconds;
+  return predict::speedup_of(alone, step_seconds, setup.plan.devices()).speedup_kept;
 }
 
 }  // namespace
@@ -40,8 +62,10 @@ std::optional<ExpectedSpeed> expected_speed(const std::string& device,
                                             const engine::TrainSetup& setup, const Note& note) {
   if (device == "none") return std::nullopt;
   const plan::Plan& plan = setup.plan;
+  const hardware::Cluster cluster =
+      hardware::uniform_cluster(device_of(device, setup, note), plan.devices());
+  if (setup.place.rank != 0) return std::nullopt;
   const predict::TimePrediction time = [&] {
-    const hardware::Cluster cluster = hardware::uniform_cluster(device_of(device, plan, note), 1);
     try {
       return predict::predict_time(setup.model, plan, setup.profile, cluster);
     } catch (const Error& fault) {
@@ -53,7 +77,8 @@ std::optional<ExpectedSpeed> expected_speed(const std::string& device,
   return ExpectedSpeed{.device = device == kMeasure ? "" : device,
                        .step_seconds = time.step_seconds,
                        .model_flops = flops,
-                       .peak_flops_per_second = flops / time.step_seconds / time.mfu};
+                       .peak_flops_per_second = flops / time.step_seconds / time.mfu,
+                       .kept = speedup_kept(setup, cluster, time.step_seconds)};
 }
 
 }  // namespace fourhold::engine_app

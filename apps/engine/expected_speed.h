@@ -13,7 +13,8 @@ struct ExpectedSpeed {
   std::string device;  // whose rates these are; "" for this machine, just measured
   double step_seconds = 0;
   double model_flops = 0;            // of one step (predict/model_flops.h)
-  double peak_flops_per_second = 0;  // of the machine, for the plan's products
+  double peak_flops_per_second = 0;  // of all ranks, for the plan's products
+  std::optional<double> kept;        // of the ranks' speed, by the prediction; none on one rank
 
   // Model FLOPs utilisation of a step that took so long.
   [[nodiscard]] double mfu(double seconds) const {
@@ -26,7 +27,7 @@ using Note = std::function<void(const std::string& text)>;
 
 // `device` is "measure" (this machine, now, with the plan's threads and instructions), a device
 // file or name, or "none". Throws Error where the device cannot be read or has no rate for the
-// plan's products.
+// plan's products. All ranks call it; those but the first get nothing.
 [[nodiscard]] std::optional<ExpectedSpeed> expected_speed(const std::string& device,
                                                           const engine::TrainSetup& setup,
                                                           const Note& note);

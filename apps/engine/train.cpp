@@ -160,6 +160,7 @@ ExitCode train_as(const Question& question, const JoinedRanks& ranks) {
   const bool kept = !request.out.empty();
   if (!ranks.is_first()) {
     watch_stop_signals({});
+    (void)expected_speed(request.device, prepared.setup, [](const std::string&) {});
     const engine::TrainResult result = train_unseen(prepared.setup);
     if (kept && has_steps(result)) write_ledgers(request.out, result, ranks.own().rank);
     return code_of(result);

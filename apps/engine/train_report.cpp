@@ -62,7 +62,12 @@ std::string speed_text(const TrainResult& result, const RunFrame& frame) {
                     frame.expected->device.empty() ? "this machine's fastest product reached"
                                                    : "of " + frame.expected->device);
   }
-  return text + "\n";
+  text += "\n";
+  if (frame.expected && frame.expected->kept) {
+    text += fmt::format("Kept     {:.0f}% of {} times the speed of one rank, as predicted\n",
+                        100 * *frame.expected->kept, result.ranks.size());
+  }
+  return text;
 }
 
 }  // namespace
