@@ -4,6 +4,7 @@
 #include <rapidcheck/gtest.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "tests/engine/kernels/positioned_attention.h"
 #include "tests/engine/kernels/support.h"
@@ -242,6 +243,34 @@ TEST(PartialAttention, BitsDoNotDependOnTheNumberOfThreads) {
         EXPECT_EQ(one.dq, many.dq);
         EXPECT_EQ(one.dk, many.dk);
         EXPECT_EQ(one.dv, many.dv);
+      }
+    }
+  }
+}
+
+// Keys behind all queries are left out, not multiplied by zero.
+TEST(PartialAttention, PartsThatNobodySeesAreNotRead) {
+  const PartialAttentionShape shape = heads_of({.tokens = 70, .first = 80}, 2, 1, 12, 60);
+  for (const Isa isa : isas()) {
+    PartialRun run(shape,
+                   {{.tokens = 70, .first = 80}, {.tokens = 20}, {.tokens = 90, .first = 150}},
+                   DType::fp32, DType::fp32, {1, isa});
+    const Values out = run.out;
+    const Values dq = run.dq;
+    for (const std::size_t part : {1, 2}) {
+      for (std::int64_t i = 0; i < run.k[part].size(); ++i) {
+        run.k[part].set(i, std::numeric_limits<double>::quiet_NaN());
+        run.v[part].set(i, std::numeric_limits<double>::quiet_NaN());
+      }
+    }
+    run.forward({1, isa});
+    run.backward({1, isa});
+    EXPECT_EQ(run.out, out);
+    EXPECT_EQ(run.dq, dq);
+    for (const std::size_t part : {1, 2}) {
+      for (std::int64_t i = 0; i < run.dk[part].size(); ++i) {
+        ASSERT_EQ(run.dk[part][i], 0);
+        ASSERT_EQ(run.dv[part][i], 0);
       }
     }
   }
