@@ -38,6 +38,13 @@ std::vector<NamedSplit> pipeline_splits() {
           {"pp_2_chunked_loss", {.pp = 2, .grad_accum = 3, .loss_chunk = 7}}};
 }
 
+std::vector<NamedSplit> context_splits() {
+  return {{"cp_2", {.cp = 2, .grad_accum = 2}},
+          {"cp_4", {.cp = 4, .grad_accum = 2}},
+          {"cp_2_dp_2", {.cp = 2, .dp = 2, .grad_accum = 2}},
+          {"cp_2_chunked_loss", {.cp = 2, .grad_accum = 2, .loss_chunk = 3}}};
+}
+
 std::vector<NamedSplit> combined_splits() {
   constexpr ScheduleKind kGpipe = ScheduleKind::gpipe;
   const plan::RecomputePolicy first_layer = plan::recompute_from_string("full:1");
@@ -58,12 +65,19 @@ std::vector<NamedSplit> combined_splits() {
       {"first_layer_recomputed_zero_3",
        {.dp = 2, .zero = 3, .grad_accum = 2, .recompute = first_layer}},
       {"recomputed_pp_tp", {.tp = 2, .pp = 2, .grad_accum = 3, .recompute = full}},
+      {"cp_tp", {.tp = 2, .cp = 2, .grad_accum = 2}},
+      {"cp_tp_4_sp", {.tp = 4, .sp = true, .cp = 2}},
+      {"cp_zero_1", {.cp = 2, .dp = 2, .zero = 1}},
+      {"cp_zero_3", {.cp = 2, .dp = 2, .zero = 3, .grad_accum = 2}},
+      {"cp_zero_3_tp_sp", {.tp = 2, .sp = true, .cp = 2, .dp = 2, .zero = 3}},
+      {"cp_pp_tp_sp", {.tp = 2, .sp = true, .pp = 2, .cp = 2, .grad_accum = 4}},
+      {"cp_recomputed", {.cp = 2, .dp = 2, .recompute = full}},
       {"zero_3_chunked_loss", {.dp = 2, .zero = 3, .grad_accum = 3, .loss_chunk = 6}}};
 }
 
 std::vector<NamedSplit> all_splits() {
   std::vector<NamedSplit> all = data_splits();
-  for (const auto& more : {tensor_splits(), pipeline_splits(), combined_splits()}) {
+  for (const auto& more : {tensor_splits(), context_splits(), pipeline_splits(), combined_splits()}) {
     all.insert(all.end(), more.begin(), more.end());
   }
   return all;

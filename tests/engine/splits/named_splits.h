@@ -17,6 +17,7 @@ inline void PrintTo(const NamedSplit& split, std::ostream* out) { *out << split.
 
 [[nodiscard]] std::vector<NamedSplit> data_splits();
 [[nodiscard]] std::vector<NamedSplit> tensor_splits();
+[[nodiscard]] std::vector<NamedSplit> context_splits();
 [[nodiscard]] std::vector<NamedSplit> pipeline_splits();
 // Of two and more kinds, on four and eight ranks.
 [[nodiscard]] std::vector<NamedSplit> combined_splits();

@@ -29,6 +29,7 @@ Executor::Executor(const model::ModelConfig& config, const model::Numerics& nume
                            plan::ProgramKind::train_step)),
       walked_(walk_program(program_, blocks_)),
       slots_(walked_.slots, arena),
+      ring_(groups_.of(plan::Axis::cp)),
       numbers_{config_, numerics_, plan_.micro_batch, plan_.seq / plan_.cp},
       gemms_(isa_),
       recorder_(walked_.slots.size()) {
@@ -48,7 +49,7 @@ OperationContext Executor::context() {
   return {numbers_,
           state_,
           {.threads = static_cast<int>(plan_.threads), .isa = isa_},
-          {&groups_, collectives()}};
+          {&groups_, collectives(), &ring_}};
 }
 
 // Steps before the micro-batches, of each micro-batch, and after: on one stage they follow each

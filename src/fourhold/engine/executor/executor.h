@@ -14,6 +14,7 @@
 #include "fourhold/engine/executor/gemm_store.h"
 #include "fourhold/engine/executor/operation_call.h"
 #include "fourhold/engine/executor/rank_groups.h"
+#include "fourhold/engine/executor/ring_attention.h"
 #include "fourhold/engine/executor/recorder.h"
 #include "fourhold/engine/executor/slot_binding.h"
 #include "fourhold/engine/executor/state_exchange.h"
@@ -172,6 +173,7 @@ class Executor {
   ProgramSlots walked_;
   SlotBinding slots_;
   std::optional<Collectives> collectives_;  // none on the only rank
+  ContextRing ring_;
   ModelNumbers numbers_;
   GemmStore gemms_;
   std::vector<PreparedStep> steps_;

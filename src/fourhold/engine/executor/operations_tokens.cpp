@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "fourhold/engine/executor/operations.h"
+#include "fourhold/engine/executor/ring_attention.h"
 #include "fourhold/engine/kernels/attention.h"
 #include "fourhold/engine/kernels/cached_attention.h"
 #include "fourhold/engine/kernels/elementwise.h"
@@ -141,28 +142,36 @@ void attention_forward(const OperationCall& call, const OperationContext& contex
                              .log_sum_exp = call.outputs[1]},
                             call.scratch, context.execution);
   }
-  engine::attention({.shape = shape_of(call, context),
-                     .q = call.inputs[0],
-                     .k = call.inputs[1],
-                     .v = call.inputs[2],
-                     .out = call.outputs[0],
-                     .log_sum_exp = call.outputs[1]},
-                    call.scratch, context.execution);
+  const AttentionForward forward{.shape = shape_of(call, context),
+                                 .q = call.inputs[0],
+                                 .k = call.inputs[1],
+                                 .v = call.inputs[2],
+                                 .out = call.outputs[0],
+                                 .log_sum_exp = call.outputs[1]};
+  if (call.collective.kind == plan::Collective::ring) {
+    return ring_attention(forward, *context.ranks.ring, *context.ranks.collectives, call.scratch,
+                          context.execution);
+  }
+  engine::attention(forward, call.scratch, context.execution);
 }
 
 void attention_backward(const OperationCall& call, const OperationContext& context) {
-  engine::attention_backward({.shape = shape_of(call, context),
-                              .q = call.inputs[0],
-                              .k = call.inputs[1],
-                              .v = call.inputs[2],
-                              .out = call.outputs[0],
-                              .log_sum_exp = call.outputs[1],
-                              .dout = call.output_gradients[0],
-                              .row_sums = call.transients[0],
-                              .dq = call.input_gradients[0].tensor,
-                              .dk = call.input_gradients[1].tensor,
-                              .dv = call.input_gradients[2].tensor},
-                             call.scratch, context.execution);
+  const AttentionBackward backward{.shape = shape_of(call, context),
+                                   .q = call.inputs[0],
+                                   .k = call.inputs[1],
+                                   .v = call.inputs[2],
+                                   .out = call.outputs[0],
+                                   .log_sum_exp = call.outputs[1],
+                                   .dout = call.output_gradients[0],
+                                   .row_sums = call.transients[0],
+                                   .dq = call.input_gradients[0].tensor,
+                                   .dk = call.input_gradients[1].tensor,
+                                   .dv = call.input_gradients[2].tensor};
+  if (call.collective.kind == plan::Collective::ring) {
+    return ring_attention_backward(backward, *context.ranks.ring, *context.ranks.collectives,
+                                   call.scratch, context.execution);
+  }
+  engine::attention_backward(backward, call.scratch, context.execution);
 }
 
 }  // namespace fourhold::engine

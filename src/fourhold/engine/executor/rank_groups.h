@@ -16,6 +16,8 @@ struct OwnRank {
   Communicator* communicator = nullptr;
 };
 
+class ContextRing;
+
 class RankGroups {
  public:
   RankGroups(const plan::Plan& plan, std::int64_t rank);
@@ -44,6 +46,7 @@ class RankGroups {
 struct RankContext {
   const RankGroups* groups = nullptr;
   Collectives* collectives = nullptr;  // null on the only rank
+  const ContextRing* ring = nullptr;   // of the ranks that share sequences; null without
 };
 
 }  // namespace fourhold::engine

@@ -127,7 +127,7 @@ void SampleExecutor::run(const PreparedPass& pass, std::span<const std::int32_t>
   const OperationContext context{pass.numbers,
                                  state,
                                  {.threads = static_cast<int>(plan_.threads), .isa = isa_},
-                                 {&groups_, nullptr}};
+                                 {&groups_, nullptr, nullptr}};
   std::int64_t index = pass.first_step;
   for (const PreparedStep& step : pass.steps) {
     if (watch_ == Watch::on) slots_.watch(step.born);
