@@ -44,7 +44,7 @@ Collectives::Collectives(Communicator& communicator, std::span<std::byte> buffer
       threads_(threads),
       exchange_(communicator.size()) {
   messages_.reserve(2 * static_cast<std::size_t>(communicator.size()));
-  ring_.reserve(2);
+  ring_.reserve(4);
 }
 
 // Messages are under way here only when the rank fails between a start and its finish.

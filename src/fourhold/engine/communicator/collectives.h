@@ -77,6 +77,9 @@ class Collectives {
   // One step of a ring: bytes go to the next member, those of the one before come. Not waited for
   // until finish_ring().
   void start_ring(const Group& group, std::span<const std::byte> out, std::span<std::byte> in);
+  // The same beside a step, for what goes another way round the members: its bytes are of that
+  // step. `group` is that way, in any order. Ranks start and join in one order.
+  void join_ring(const Group& group, std::span<const std::byte> out, std::span<std::byte> in);
   void finish_ring();
 
   // Between stages. send() returns at once: the bytes must stay as they are until finish_send() of
@@ -94,6 +97,8 @@ class Collectives {
                              std::int64_t item_bytes);
   template <typename T>
   T sum_of(const Group& group, T value);
+  void post_ring(const Group& group, std::span<const std::byte> out, std::span<std::byte> in,
+                 std::int64_t steps);
   void count(plan::Collective kind, std::int64_t steps, std::int64_t bytes);
 
   Communicator& communicator_;

@@ -19,14 +19,24 @@ int tag_of(int tag) {
 
 void Collectives::start_ring(const Group& group, std::span<const std::byte> out,
                              std::span<std::byte> in) {
-  assert(ring_.empty() && "one step of a ring is under way");
+  post_ring(group, out, in, 1);
+}
+
+void Collectives::join_ring(const Group& group, std::span<const std::byte> out,
+                            std::span<std::byte> in) {
+  post_ring(group, out, in, 0);
+}
+
+void Collectives::post_ring(const Group& group, std::span<const std::byte> out,
+                            std::span<std::byte> in, std::int64_t steps) {
+  assert(ring_.size() <= 2 && "a step of a ring and what joins it are under way");
   if (group.size() == 1) return;
   const auto rank = [&](int place) {
     return group.ranks[static_cast<std::size_t>(place % group.size())];
   };
   ring_.push_back(communicator_.receive(rank(group.place + group.size() - 1), kRingTag, in));
   ring_.push_back(communicator_.send(rank(group.place + 1), kRingTag, out));
-  count(Collective::ring, 1, static_cast<std::int64_t>(out.size()));
+  count(Collective::ring, steps, static_cast<std::int64_t>(out.size()));
 }
 
 void Collectives::finish_ring() {
