@@ -1,4 +1,4 @@
-# What the tests share. Labels: unit, torch, cases, layers, install, fuzz, and slow for whole
+# What the tests share. Labels: unit, mpi, torch, cases, layers, install, fuzz, and slow for whole
 # sub-builds.
 find_package(GTest REQUIRED)
 find_package(rapidcheck REQUIRED)
@@ -31,4 +31,21 @@ function(fourhold_test name)
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST TEST_PREFIX "${name}: "
                        PROPERTIES LABELS ${ARG_LABEL} TIMEOUT 300
                        ENVIRONMENT "RC_PARAMS=max_success=${draws} max_discard_ratio=100;OMP_WAIT_POLICY=passive")
+endfunction()
+
+# fourhold_mpi_test(<name> <command>...): one that starts ranks, label mpi; it takes both cores.
+#
+# Open MPI asks that running as root be allowed in so many words, and that ranks may be more than
+# cores, which are then bound to none. MPICH ignores these.
+set(FOURHOLD_MPI_MISSING "${PROJECT_SOURCE_DIR}/tests/engine/communicator/mpi/missing")
+set(FOURHOLD_MPI_ENVIRONMENT OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+    OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none
+    OMP_WAIT_POLICY=passive)
+if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=.*address")
+  list(APPEND FOURHOLD_MPI_ENVIRONMENT ASAN_OPTIONS=detect_leaks=0)  # MPI leaves some behind
+endif()
+function(fourhold_mpi_test name)
+  add_test(NAME "${name}" COMMAND ${ARGN})
+  set_tests_properties("${name}" PROPERTIES LABELS mpi TIMEOUT 300 PROCESSORS 2
+                       SKIP_RETURN_CODE 77 ENVIRONMENT "${FOURHOLD_MPI_ENVIRONMENT}")
 endfunction()

@@ -48,8 +48,8 @@ hardware::Device device_of(const std::string& device, const engine::TrainSetup& 
 }
 
 // Against one rank at its best micro-batch without recomputation (predict/scaling.h).
-std::optional<double> speedup_kept(const engine::TrainSetup& setup, const hardware::Cluster& cluster,
-                                   double step_seconds) {
+std::optional<double> speedup_kept(const engine::TrainSetup& setup,
+                                   const hardware::Cluster& cluster, double step_seconds) {
   if (setup.plan.devices() == 1) return std::nullopt;
   const double alone =
       predict::single_device(setup.model, setup.plan, setup.profile, cluster).step_seconds;

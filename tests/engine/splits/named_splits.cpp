@@ -77,7 +77,8 @@ std::vector<NamedSplit> combined_splits() {
 
 std::vector<NamedSplit> all_splits() {
   std::vector<NamedSplit> all = data_splits();
-  for (const auto& more : {tensor_splits(), context_splits(), pipeline_splits(), combined_splits()}) {
+  for (const auto& more :
+       {tensor_splits(), context_splits(), pipeline_splits(), combined_splits()}) {
     all.insert(all.end(), more.begin(), more.end());
   }
   return all;

@@ -246,7 +246,10 @@ void SplitRanks::run_rank(std::int64_t rank, Communicator* communicator) {
     shared_->add(parameter);
   }
   outcome.digests[rank] = digest;
+  outcome.sent_bytes[rank] = executor.traffic().bytes();
 }
+
+const SplitOutcome& SplitRanks::own() const { return shared_->outcome; }
 
 SplitOutcome SplitRanks::take() {
   SplitOutcome outcome = std::move(shared_->outcome);

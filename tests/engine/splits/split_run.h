@@ -47,6 +47,8 @@ struct SplitOutcome {
   std::map<std::string, std::vector<double>> weights;
   // Of each rank's losses and held weights, bit for bit.
   std::map<std::int64_t, std::uint64_t> digests;
+  // By each rank, as its own counters say.
+  std::map<std::int64_t, std::int64_t> sent_bytes;
   // One line for each fault: entries that differ from the prediction on a rank, traffic that is not
   // what was predicted, replicas that are not equal.
   std::vector<std::string> faults;
@@ -58,7 +60,9 @@ class SplitRanks {
   SplitRanks(const SplitSetup& setup, const data::Dataset& dataset);
   // `communicator` is null on the only rank.
   void run_rank(std::int64_t rank, Communicator* communicator);
+  // Once all ranks have run here. Of a single rank of several, run_rank's own results alone.
   [[nodiscard]] SplitOutcome take();
+  [[nodiscard]] const SplitOutcome& own() const;
 
  private:
   struct Shared;
