@@ -114,9 +114,10 @@ std::string fact_lines(const FitResult& result, const report::Screen& screen) {
   }
   add("Serving", fmt::format("would hold {} of weights alone", format_bytes(result.serving)));
   if (result.zero3_devices) {
-    add("Sharded",
-        fmt::format("with ZeRO-3 the state alone fits from {} device{} on",
-                    format_count(*result.zero3_devices), *result.zero3_devices == 1 ? "" : "s"));
+    add("Sharded", *result.zero3_devices == 1
+                       ? std::string("not needed: the state alone fits one device")
+                       : fmt::format("with ZeRO-3 the state alone fits {} devices, and any more",
+                                     format_count(*result.zero3_devices)));
   }
   if (result.activations) {
     add("Layer", fmt::format("each keeps {} from forward to backward; the logits take {}",

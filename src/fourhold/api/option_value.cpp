@@ -1,5 +1,6 @@
 #include "fourhold/api/option_value.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 
@@ -10,10 +11,17 @@
 #include "fourhold/base/quantity.h"
 
 namespace fourhold::api {
+namespace {
+
+[[noreturn]] void refuse_empty(const std::string& where) {
+  throw Error(where, "is empty", fmt::format("give it a value, or leave {} out", where));
+}
+
+}  // namespace
 
 void set_from_text(const Option& /*option*/, std::string_view text, const std::string& where,
                    std::string& out) {
-  if (text.empty()) throw Error(where, "is empty", "give it a value");
+  if (text.empty()) refuse_empty(where);
   out = text;
 }
 
@@ -41,12 +49,15 @@ void set_from_text(const Option& option, std::string_view text, const std::strin
   double value = std::strtod(digits.c_str(), &end);
   const bool complete = !digits.empty() && end == digits.c_str() + digits.size();
   if (percent) value /= 100;
-  if (!complete || !std::isfinite(value) || value < field.numbers.least ||
-      value > field.numbers.most) {
-    throw Error(where,
-                fmt::format("'{:.40}' is not a {} of at least {} and at most {}", text,
-                            is_share ? "share" : "number", field.numbers.least, field.numbers.most),
-                is_share ? "for example 0.1 or 10%" : "for example 2.5 or 1e6");
+  const char* example = is_share ? ", for example 0.1 or 10%" : "";
+  if (!complete || !std::isfinite(value)) {
+    throw Error(where, fmt::format("'{:.40}' is not a {}", text, is_share ? "share" : "number"),
+                fmt::format("give a number {}{}", range_text(field.numbers), example));
+  }
+  if (value < field.numbers.least || value > field.numbers.most) {
+    throw Error(where, fmt::format("is {:.40}; it must be {}", text, range_text(field.numbers)),
+                fmt::format("the nearest valid value is {}{}",
+                            std::clamp(value, field.numbers.least, field.numbers.most), example));
   }
   out = value;
 }
@@ -58,7 +69,7 @@ void set_from_text(const Option& /*option*/, std::string_view /*text*/,
 
 void set_from_text(const Option& /*option*/, std::string_view text, const std::string& where,
                    std::vector<std::string>& out) {
-  if (text.empty()) throw Error(where, "is empty", "give it a value");
+  if (text.empty()) refuse_empty(where);
   out.emplace_back(text);
 }
 

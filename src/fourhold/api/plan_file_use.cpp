@@ -68,7 +68,13 @@ void merge(const PlanFile& file, const std::string& path, RunRequest& request, T
   const auto take = [](const plan::FieldInfo& /*info*/, auto& flag, const auto& filed) {
     if (!flag) flag = filed;
   };
+  // Without its split, what the file says of it falls away.
+  const bool sp_falls = request.plan.tp == 1 && !request.plan.sp;
+  const bool schedule_falls = request.plan.pp == 1 && !request.plan.schedule &&
+                              file.plan.schedule == plan::ScheduleKind::gpipe;
   plan::visit_fields(take, request.plan, file.plan);
+  if (sp_falls) request.plan.sp.reset();
+  if (schedule_falls) request.plan.schedule.reset();
   take(plan::kCountField, request.plan.count, file.plan.count);
 
   Taker taker;

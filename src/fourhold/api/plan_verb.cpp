@@ -16,6 +16,7 @@
 #include "fourhold/api/what_if.h"
 #include "fourhold/base/error.h"
 #include "fourhold/base/quantity.h"
+#include "fourhold/plan/compute_type.h"
 #include "fourhold/plan/legal_values.h"
 #include "fourhold/predict/rates.h"
 
@@ -133,8 +134,9 @@ SearchedDevice searched(const PlanVerbRequest& asked, const RunRequest& run,
   device.run = load_run(one);
   complete_question(device);
   // Refuses a device on which no time can be predicted, in the words of the rates.
-  static_cast<void>(
-      predict::rates_of(device.run.target->cluster.device, device.run.profile, DType::bf16));
+  const auto precision = device.run.request.precision.value_or(plan::Precision::bf16);
+  static_cast<void>(predict::rates_of(device.run.target->cluster.device, device.run.profile,
+                                      plan::compute_type(precision)));
   device.result =
       search::find_plans(request_of(device, asked, "searching plans for " + device.name()));
   const LoadedRun& loaded = device.run;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -10,6 +12,8 @@
 #include "fourhold/base/error.h"
 #include "fourhold/base/quantity.h"
 #include "fourhold/model/load_model.h"
+#include "fourhold/plan/compute_type.h"
+#include "fourhold/predict/rated_type.h"
 
 namespace fourhold::api {
 namespace {
@@ -56,6 +60,24 @@ void add_length_note(const model::ModelConfig& model, std::int64_t seq,
 
 }  // namespace
 
+void add_rate_note(const hardware::Device& device, DType compute, std::vector<std::string>& notes) {
+  if (device.peak_flops == hardware::PeakFlops{}) return;  // nothing but memory
+  const std::optional<DType> rated = predict::rated_type(device, compute);
+  if (rated == compute) return;
+  const std::string_view asked = to_string(compute);
+  if (rated) {
+    notes.push_back(fmt::format(
+        "{0} has no {1} rate: its {2} rate is taken for {1} products; --precision {2} is what it "
+        "has, or a device file with peak_flops.{1}",
+        device.name, asked, to_string(*rated)));
+  } else if (device.peak_flops.fp32 > 0) {
+    notes.push_back(
+        fmt::format("{} has no {} arithmetic: {} weights would be multiplied in another type; "
+                    "--precision fp32 is what it has",
+                    device.name, asked, asked));
+  }
+}
+
 void fill_from_target(const std::optional<Target>& target, plan::PlanRequest& request,
                       std::vector<std::string>& notes) {
   if (!target) {
@@ -76,12 +98,8 @@ void fill_from_target(const std::optional<Target>& target, plan::PlanRequest& re
     request.profile = device.default_profile.empty() ? "standard" : device.default_profile;
   }
   const hardware::PeakFlops& peak = device.peak_flops;
-  if (request.precision && *request.precision != plan::Precision::fp32 &&
-      *request.precision != plan::Precision::fp16 && peak.bf16 == 0 && peak.fp32 > 0) {
-    notes.push_back(fmt::format(
-        "{} has no bf16 arithmetic: bf16 weights would be multiplied in another type; fp16 or fp32 "
-        "is what it has",
-        device.name));
+  if (request.precision) {
+    add_rate_note(device, plan::compute_type(*request.precision), notes);
   }
   if (!request.precision && peak.bf16 == 0 && peak.fp32 > 0) {
     const bool half = peak.fp16 > 0;

@@ -65,6 +65,10 @@ struct LoadedRun {
 // - seq: the model's longest, at most 4096; a longer one than the model was made for is noted.
 [[nodiscard]] LoadedRun load_run(const RunRequest& request);
 
+// Notes where time is predicted by the rate of another type than that of the products
+// (predict::rated_type), or the device has none.
+void add_rate_note(const hardware::Device& device, DType compute, std::vector<std::string>& notes);
+
 // The part of that which needs no model, for a bare count of parameters.
 void fill_from_target(const std::optional<Target>& target, plan::PlanRequest& request,
                       std::vector<std::string>& notes);

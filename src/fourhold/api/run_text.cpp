@@ -33,7 +33,7 @@ std::string_view class_text(VerdictClass verdict) {
 // "recompute full" of "recompute full: every layer again in backward", "micro-batch 2 x 4" of
 // "micro-batch 2 x 4 accumulation steps, the same global batch": without the explanation.
 std::string brief_change(const std::string& change) {
-  return change.substr(0, std::min(change.find(':'), change.find(" accumulation steps")));
+  return change.substr(0, std::min(change.find(": "), change.find(" accumulation steps")));
 }
 
 bool cures(const predict::Answer& answer) {

@@ -61,16 +61,18 @@ void visit_options(Visitor&& visit, SampleRequest& request) {
        {1, std::int64_t{1} << 31}},
       ValueKind::number, request.tokens);
   ask({"temperature",
-       "below 1 likelier tokens become likelier, 0 takes the likeliest; 0.8 if not given",
+       "below 1 likelier tokens become likelier, 0 takes the likeliest; if not given what "
+       "the model's generation_config.json says, else 0.8",
        {},
        {0, 100}},
       ValueKind::number, request.temperature);
   ask({"top_k",
-       "choose among so many of the likeliest tokens; all if not given",
+       "choose among so many of the likeliest tokens; if not given as above, else all",
        {1, std::int64_t{1} << 31}},
       ValueKind::number, request.top_k);
   ask({"top_p",
-       "choose among the likeliest tokens that have this share of the probability; 1 if not given",
+       "choose among the likeliest tokens that have this share of the probability; if not given as "
+       "above, else 1",
        {},
        {1e-6, 1}},
       ValueKind::number, request.top_p);

@@ -216,7 +216,7 @@ constexpr std::array kVerbs{
         "means: nothing fits.",
         kPlanExamples),
     verb<PredictRequest, &predict>(
-        "predict", "MODEL [PLAN] | PLAN [PLAN]",
+        "predict", "MODEL [PLAN_FILE] | PLAN_FILE [PLAN_FILE]",
         "what one explicit split holds, and how long its step takes, by part",
         "Predicts memory and time of a plan given by flags or by a plan file. Of --zero, "
         "--recompute, --offload and --vpp, what is not given is chosen as plan would choose it "
@@ -228,7 +228,8 @@ constexpr std::array kVerbs{
         "not fit.",
         kPredictExamples),
     engine_verb<TrainRequest>(
-        "train", "MODEL [PLAN]", "train a model here, and compare its bytes with the prediction",
+        "train", "MODEL [PLAN_FILE]",
+        "train a model here, and compare its bytes with the prediction",
         "Runs the plan on this machine's CPU: reserves exactly the predicted arena, or refuses "
         "with the planner's answers where it does not fit; then trains, logs loss, speed and the "
         "share of updates that were too small to count, and states predicted beside measured "
@@ -274,7 +275,8 @@ constexpr std::array kVerbs{
         "header alone.",
         kParamsExamples),
     verb<ExplainRequest, &explain>(
-        "explain", "MODEL [PLAN] | PLAN", "every entry of the ledger, and why it is alive",
+        "explain", "MODEL [PLAN_FILE] | PLAN_FILE",
+        "every entry of the ledger, and why it is alive",
         "Lists every tensor that one device of the fullest stage holds: how many are alive at "
         "the peak, what each takes, and why it is held. The bytes add up to the peak. The plan "
         "is found as in predict.",

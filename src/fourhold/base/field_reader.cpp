@@ -74,8 +74,13 @@ double number_of(const json::Value& value, const std::string& path, NumberRange 
   if (!value.is_number()) wrong_kind(value, path, "a number");
   const double number = value.number();
   if (std::isnan(number) || number < range.least || number > range.most) {
-    throw Error(path, fmt::format("is {}; it must be {}", number, range_text(range)),
-                "write a number in that range");
+    if (!std::isfinite(number)) {
+      throw Error(path, fmt::format("is {}; it must be {}", number, range_text(range)),
+                  "write a number in that range");
+    }
+    throw Error(
+        path, fmt::format("is {}; it must be {}", number, range_text(range)),
+        fmt::format("the nearest valid value is {}", std::clamp(number, range.least, range.most)));
   }
   return number;
 }

@@ -109,7 +109,7 @@ bool looks_like_path(std::string_view text) {
   for (const EmbeddedFile& file : embedded_devices()) candidates.push_back(file.name);
   std::string hint = did_you_mean(name, candidates);
   if (!hint.empty()) hint += " ";
-  hint += "'fourhold hardware' lists the devices; a device file or --memory 24GiB also work";
+  hint += "`fourhold hardware` lists the devices; a device file or --memory 24GiB also work";
   throw Error("device", fmt::format("'{:.80}' is not a known device", name), std::move(hint));
 }
 

@@ -94,7 +94,7 @@ Cluster uniform_cluster(Device device, std::int64_t count) {
 
 Cluster mixed_cluster(const std::vector<DeviceGroup>& groups) {
   if (groups.empty()) {
-    throw Error("device", "is missing", "name a device; 'fourhold hardware' lists them");
+    throw Error("device", "is missing", "name a device; `fourhold hardware` lists them");
   }
   std::size_t smallest = 0;
   std::int64_t count = 0;

@@ -7,17 +7,13 @@
 
 #include "fourhold/base/checked.h"
 #include "fourhold/base/error.h"
+#include "fourhold/plan/compute_type.h"
 #include "fourhold/plan/legal_values.h"
 
 namespace fourhold::plan {
 namespace {
 
 constexpr std::int64_t kQloraBlock = 64;  // bitsandbytes' default and the paper's
-
-DType compute_type(Precision precision) {
-  if (precision == Precision::fp32) return DType::fp32;
-  return precision == Precision::fp16 ? DType::fp16 : DType::bf16;
-}
 
 int master_bytes(Precision precision) {
   switch (precision) {

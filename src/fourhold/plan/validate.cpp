@@ -79,6 +79,18 @@ void check_schedule(const Plan& plan) {
   }
 }
 
+// What belongs to a split that is not there would change nothing.
+void check_splits_in_use(const Plan& plan) {
+  if (plan.sp && plan.tp == 1) {
+    refuse(plan, "sp", "shares among tensor-parallel ranks what they hold alike, but tp is 1",
+           "use tp of at least 2, or leave sp out");
+  }
+  if (plan.schedule == ScheduleKind::gpipe && plan.pp == 1) {
+    refuse(plan, "schedule", "gpipe is an order of micro-batches in a pipeline, but pp is 1",
+           "use pp of at least 2, or leave schedule out");
+  }
+}
+
 // A pipeline's time is replayed forward by forward.
 void check_schedule_length(const Plan& plan) {
   const std::int64_t stages = saturating_product({plan.pp, plan.vpp});
@@ -218,6 +230,7 @@ void validate(const Plan& plan, const model::ModelConfig& config, const Profile&
   check_ranges(plan);
   check_profile(plan, profile);
   check_schedule(plan);
+  check_splits_in_use(plan);
   check_layout(plan, config.layer_count());
   check_schedule_length(plan);
   check_model(plan, config);

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "fourhold/base/quantity.h"
 #include "fourhold/plan/plan.h"
 #include "fourhold/plan/plan_request.h"
 #include "fourhold/plan/validate.h"
@@ -306,12 +307,35 @@ class Search {
       selective.offer("recompute selective: the attention core again in backward", changed);
       selective.keep();
     }
-    Kind full(*this);
     Plan changed = plan_;
     changed.recompute = plan::recompute_from_string("full");
-    full.offer("recompute full: every layer again in backward, about a third more compute",
-               changed);
+    Kind full(*this);
+    const bool cures = full.offer(
+        "recompute full: every layer again in backward, about a third more compute", changed);
+    if (cures) recompute_partly(changed);
     full.keep();
+  }
+
+  // The fewest layers that are enough, where fewer than all are: each saves the same, so one count
+  // of them is found by halving.
+  void recompute_partly(Plan changed) {
+    const std::vector<std::int64_t> layout =
+        plan::canonical_layout(config_.layer_count(), plan_.pp * plan_.vpp);
+    const std::int64_t most = *std::max_element(layout.begin(), layout.end()) * plan_.vpp;
+    std::int64_t enough = most;  // as full
+    std::optional<Answer> least;
+    for (std::int64_t short_of = 0; enough - short_of > 1;) {
+      const std::int64_t layers = short_of + (enough - short_of) / 2;
+      changed.recompute.full_layers = layers;
+      std::optional<Answer> answer = attempt(
+          fmt::format("recompute full:{0}: the first {1} of each device's again in backward",
+                      layers, counted(layers, "layer")),
+          changed);
+      const bool fits = answer && answer->then_class == VerdictClass::fits;
+      (fits ? enough : short_of) = layers;
+      if (fits) least = std::move(answer);
+    }
+    if (least) answers_.push_back(std::move(*least));
   }
 
   void chunk_loss() {

@@ -3,23 +3,23 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <optional>
 
 #include <fmt/format.h>
 
 #include "fourhold/base/error.h"
+#include "fourhold/predict/rated_type.h"
 
 namespace fourhold::predict {
 namespace {
 
 double peak_of(const hardware::Device& device, DType compute) {
-  double peak = hardware::peak_flops(device, compute);
-  if (peak <= 0 && compute == DType::bf16) peak = hardware::peak_flops(device, DType::fp16);
-  if (peak <= 0 && compute == DType::fp16) peak = hardware::peak_flops(device, DType::bf16);
-  if (peak <= 0) {
+  const std::optional<DType> rated = rated_type(device, compute);
+  if (!rated) {
     throw Error("peak_flops", fmt::format("of {} has no {} rate", device.name, to_string(compute)),
                 "add it to the device file, or choose another precision or device");
   }
-  return peak;
+  return hardware::peak_flops(device, *rated);
 }
 
 // The newest kernel that both the framework calls and the device has a share for; where the device

@@ -33,6 +33,9 @@ void check_given(const SpaceRequest& request) {
   probe.dp.reset();
   probe.global_batch.reset();
   probe.ep.reset();  // depends on dp x cp
+  // Whether there is such a split is still open.
+  if (!probe.tp) probe.sp.reset();
+  if (!probe.pp) probe.schedule.reset();
   static_cast<void>(plan::complete(probe, *request.config, *request.profile));
 }
 
@@ -61,6 +64,8 @@ std::vector<std::int64_t> Space::tensor_degrees() const {
   if (!request_.tp_across_nodes) {
     std::erase_if(list, [this](std::int64_t tp) { return tp > request_.devices_per_node; });
   }
+  // Sequence parallelism is asked for, so tensor parallelism is.
+  if (request_.plan.sp == true && list.size() > 1) std::erase(list, 1);
   return list;
 }
 
@@ -70,6 +75,7 @@ std::vector<std::int64_t> Space::stage_counts() const {
   const std::int64_t most = std::min(request_.config->layer_count(), plan::kStageRange.most);
   std::vector<std::int64_t> list(static_cast<std::size_t>(most));
   std::iota(list.begin(), list.end(), std::int64_t{1});
+  if (request_.plan.schedule == plan::ScheduleKind::gpipe && most > 1) std::erase(list, 1);
   return list;
 }
 

@@ -221,7 +221,7 @@ TEST(Catalogue, ATypoGetsNearMatchesAndTheNextStep) {
     EXPECT_EQ(error.where(), "device");
     EXPECT_STREQ(error.what(), "'h10-sxm-80gb' is not a known device");
     EXPECT_NE(error.hint().find("'h100-sxm-80gb'"), std::string::npos) << error.hint();
-    EXPECT_NE(error.hint().find("'fourhold hardware' lists"), std::string::npos);
+    EXPECT_NE(error.hint().find("`fourhold hardware` lists"), std::string::npos);
     EXPECT_EQ(error.exit_code(), ExitCode::bad_input);
   }
 }

@@ -69,9 +69,10 @@ inline std::optional<plan::Plan> random_plan(const model::ModelConfig& config,
   plan.global_batch = plan.micro_batch * plan.grad_accum * plan.dp;
   plan.recompute = plan::recompute_from_string(pick<std::string>(
       {"none", "none", "selective", "selective:norm,activation", "full", "full:1", "full:2"}));
-  plan.schedule = plan.vpp > 1                ? plan::ScheduleKind::interleaved
-                  : pick<int>({0, 0, 1}) == 1 ? plan::ScheduleKind::gpipe
-                                              : plan::ScheduleKind::one_f_one_b;
+  const bool gpipe = pick<int>({0, 0, 1}) == 1 && plan.pp > 1;
+  plan.schedule = plan.vpp > 1 ? plan::ScheduleKind::interleaved
+                  : gpipe      ? plan::ScheduleKind::gpipe
+                               : plan::ScheduleKind::one_f_one_b;
   plan.layers_per_stage = plan::canonical_layout(config.layer_count(), plan.pp * plan.vpp);
   plan.offload =
       pick<plan::Offload>({plan::Offload::none, plan::Offload::none, plan::Offload::optimizer,
