@@ -8,73 +8,13 @@
 
 #include "fourhold/plan/exchange_buffer.h"
 #include "fourhold/predict/collectives.h"
+#include "tests/engine/communicator/suite_case.h"
 #include "tests/engine/communicator/suite_data.h"
 
 namespace fourhold::engine {
 namespace {
 
 using plan::Collective;
-
-// Every rank makes all draws, so that all know the same case; groups are all of one case's.
-struct Case {
-  std::uint64_t seed = 0;
-  Group group;  // of this rank
-  std::int64_t elements = 0;
-  DType type = DType::fp32;
-  DType own_type = DType::fp32;
-  Sum sum = Sum::replace;
-  bool in_place = false;
-  std::int64_t longer = 0;  // elements of `own` behind its piece
-};
-
-// Ranks as a mesh: members lie `stride` apart.
-Group mesh_group(Draws& draws, int ranks, int rank) {
-  std::vector<int> divisors;
-  for (int n = 1; n <= ranks; ++n) {
-    if (ranks % n == 0) divisors.push_back(n);
-  }
-  const int size =
-      divisors[static_cast<std::size_t>(draws.below(static_cast<std::int64_t>(divisors.size())))];
-  std::vector<int> strides;
-  for (const int n : divisors) {
-    if ((ranks / size) % n == 0) strides.push_back(n);
-  }
-  const int stride =
-      strides[static_cast<std::size_t>(draws.below(static_cast<std::int64_t>(strides.size())))];
-  Group group;
-  group.place = rank / stride % size;
-  for (int k = 0; k < size; ++k) group.ranks.push_back(rank + (k - group.place) * stride);
-  return group;
-}
-
-// Any partition into up to three groups.
-Group any_group(Draws& draws, int ranks, int rank) {
-  std::vector<std::int64_t> color(static_cast<std::size_t>(ranks));
-  for (std::int64_t& each : color) each = draws.below(3);
-  Group group;
-  for (int r = 0; r < ranks; ++r) {
-    if (color[static_cast<std::size_t>(r)] != color[static_cast<std::size_t>(rank)]) continue;
-    if (r == rank) group.place = group.size();
-    group.ranks.push_back(r);
-  }
-  return group;
-}
-
-std::int64_t some_size(Draws& draws, int ranks, bool long_tensors) {
-  switch (draws.below(6)) {
-    case 0:
-      return 0;
-    case 1:
-      return 1 + draws.below(ranks);
-    case 2:
-      return 1000 * ranks;
-    case 3:
-      return long_tensors && draws.one_in(8) ? 300'000 * std::min(ranks, 4) + draws.below(1000)
-                                             : draws.below(40);
-    default:
-      return draws.below(5000);
-  }
-}
 
 class Suite {
  public:
@@ -92,7 +32,8 @@ class Suite {
     Draws draws(options_.seed);
     for (int i = 0; i < options_.cases; ++i) {
       case_ = i;
-      const Case each = draw(draws);
+      const Case each =
+          draw_case(draws, communicator_.size(), communicator_.rank(), options_.long_tensors);
       switch (draws.below(8)) {
         case 0:
           gather_in_place(each);
@@ -127,22 +68,6 @@ class Suite {
   }
 
  private:
-  Case draw(Draws& draws) {
-    constexpr std::array kTypes{DType::fp32, DType::bf16};
-    Case each;
-    each.seed = static_cast<std::uint64_t>(draws.below(1'000'000'007));
-    const bool mesh = draws.one_in(2);
-    each.group = mesh ? mesh_group(draws, communicator_.size(), communicator_.rank())
-                      : any_group(draws, communicator_.size(), communicator_.rank());
-    each.elements = some_size(draws, communicator_.size(), options_.long_tensors);
-    each.type = kTypes[static_cast<std::size_t>(draws.below(2))];
-    each.own_type = kTypes[static_cast<std::size_t>(draws.below(2))];
-    each.sum = draws.one_in(2) ? Sum::replace : Sum::accumulate;
-    each.in_place = draws.one_in(3);
-    each.longer = draws.below(3);
-    return each;
-  }
-
   // The rule of pieces in its own words: ceil(elements / n) each, the rest shorter or empty.
   static std::int64_t begin_of(const Case& each, int member) {
     const std::int64_t length = (each.elements + each.group.size() - 1) / each.group.size();

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "fourhold/engine/communicator/backoff.h"
+#include "fourhold/engine/communicator/message_parts.h"
 #include "fourhold/engine/communicator/rank_faults.h"
 
 namespace fourhold::engine {
@@ -62,22 +63,13 @@ class MpiCommunicator final : public Communicator {
   void fail(const Failure& failure) override;
 
  private:
-  // One request; a message longer than the longest of MPI has several, linked.
-  struct Slot {
-    MPI_Request request = MPI_REQUEST_NULL;
-    int peer = -1;
-    int bytes = 0;
-    bool receives = false;
-    std::int64_t next = -1;
-  };
+  using Parts = MessageParts<MPI_Request>;
 
   void find_neighbours();
-  std::int64_t unused_slot();
   template <typename Start>
   Message start(int peer, std::size_t bytes, bool receives, const Start& start_part);
   bool get_on();
-  void check_size(const Slot& slot, const MPI_Status& status);
-  void release(std::span<const Message> messages);
+  void check_size(const Parts::Part& part, const MPI_Status& status) const;
   void listen();
   void deliver();
   bool meet_others(std::chrono::duration<double> limit);
@@ -94,8 +86,7 @@ class MpiCommunicator final : public Communicator {
   std::vector<int> node_;
   MPI_Comm data_ = MPI_COMM_NULL;
   MPI_Comm control_ = MPI_COMM_NULL;
-  std::vector<Slot> slots_;
-  std::vector<std::int64_t> unused_;
+  Parts parts_;
   // Of one wait(): what is not done yet, and room for MPI's answers.
   std::vector<std::int64_t> pending_;
   std::vector<MPI_Request> requests_;
@@ -164,39 +155,24 @@ std::string MpiCommunicator::place_of(int rank) const {
   return place < hosts_.size() ? name + " (" + hosts_[place] + ")" : name;
 }
 
-std::int64_t MpiCommunicator::unused_slot() {
-  if (unused_.empty()) {
-    unused_.push_back(static_cast<std::int64_t>(slots_.size()));
-    slots_.emplace_back();
-    pending_.reserve(slots_.capacity());
-    requests_.reserve(slots_.capacity());
-    indices_.resize(slots_.capacity());
-    statuses_.resize(slots_.capacity());
-  }
-  const std::int64_t slot = unused_.back();
-  unused_.pop_back();
-  return slot;
-}
-
 // Calls start_part(offset, bytes, request) for each part.
 template <typename Start>
 Message MpiCommunicator::start(int peer, std::size_t bytes, bool receives,
                                const Start& start_part) {
   const auto largest = static_cast<std::size_t>(options_.largest_message_bytes);
-  const std::int64_t first = unused_slot();
-  std::int64_t id = first;
+  Message message;
+  std::int64_t last = -1;
   std::size_t offset = 0;
-  while (true) {
-    const std::size_t part = std::min(bytes - offset, largest);
-    Slot& slot = slots_[static_cast<std::size_t>(id)];
-    slot = {.peer = peer, .bytes = static_cast<int>(part), .receives = receives};
-    require(start_part(offset, slot.bytes, &slot.request), receives ? "receiving" : "sending");
-    offset += part;
-    if (offset == bytes) return {first};
-    const std::int64_t next = unused_slot();
-    slots_[static_cast<std::size_t>(id)].next = next;
-    id = next;
-  }
+  do {
+    const auto length = static_cast<int>(std::min(bytes - offset, largest));
+    MPI_Request request = MPI_REQUEST_NULL;
+    require(start_part(offset, length, &request), receives ? "receiving" : "sending");
+    const std::int64_t place = parts_.take({request, peer, length, receives});
+    (last < 0 ? message.id : parts_[last].next) = place;
+    last = place;
+    offset += static_cast<std::size_t>(length);
+  } while (offset < bytes);
+  return message;
 }
 
 Message MpiCommunicator::send(int to, int tag, std::span<const std::byte> bytes) {
@@ -211,12 +187,12 @@ Message MpiCommunicator::receive(int from, int tag, std::span<std::byte> bytes) 
   });
 }
 
-void MpiCommunicator::check_size(const Slot& slot, const MPI_Status& status) {
+void MpiCommunicator::check_size(const Parts::Part& part, const MPI_Status& status) const {
   int bytes = 0;
   MPI_Get_count(&status, MPI_BYTE, &bytes);
-  if (bytes == slot.bytes) return;
-  throw wrong_size(rank_, slot.peer, static_cast<std::size_t>(bytes),
-                   static_cast<std::size_t>(slot.bytes));
+  if (bytes == part.bytes) return;
+  throw wrong_size(rank_, part.peer, static_cast<std::size_t>(bytes),
+                   static_cast<std::size_t>(part.bytes));
 }
 
 // Asks MPI for what is pending; true if something of it is done.
@@ -229,14 +205,14 @@ bool MpiCommunicator::get_on() {
   for (int i = 0; i < done; ++i) {
     const MPI_Status& status = statuses_[static_cast<std::size_t>(i)];
     const auto index = static_cast<std::size_t>(indices_[static_cast<std::size_t>(i)]);
-    Slot& slot = slots_[static_cast<std::size_t>(pending_[index])];
-    slot.request = MPI_REQUEST_NULL;
+    Parts::Part& part = parts_[pending_[index]];
+    part.request = MPI_REQUEST_NULL;
     if (code == MPI_ERR_IN_STATUS) require(status.MPI_ERROR, "waiting for messages");
-    if (slot.receives) check_size(slot, status);
+    if (part.receives) check_size(part, status);
   }
   std::size_t kept = 0;
   for (std::size_t i = 0; i < pending_.size(); ++i) {
-    if (slots_[static_cast<std::size_t>(pending_[i])].request == MPI_REQUEST_NULL) continue;
+    if (parts_[pending_[i]].request == MPI_REQUEST_NULL) continue;
     pending_[kept] = pending_[i];
     requests_[kept++] = requests_[i];
   }
@@ -245,25 +221,17 @@ bool MpiCommunicator::get_on() {
   return true;
 }
 
-void MpiCommunicator::release(std::span<const Message> messages) {
-  for (const Message& message : messages) {
-    for (std::int64_t id = message.id; id >= 0;) {
-      unused_.push_back(id);
-      id = slots_[static_cast<std::size_t>(id)].next;
-    }
-  }
-}
-
 void MpiCommunicator::wait(std::span<const Message> messages) {
   pending_.clear();
   requests_.clear();
-  for (const Message& message : messages) {
-    for (std::int64_t id = message.id; id >= 0;) {
-      const Slot& slot = slots_[static_cast<std::size_t>(id)];
-      pending_.push_back(id);
-      requests_.push_back(slot.request);
-      id = slot.next;
-    }
+  parts_.for_each(messages, [this](std::int64_t place) {
+    pending_.push_back(place);
+    requests_.push_back(parts_[place].request);
+  });
+  // As many as there may ever be, so that they grow no more often than the parts.
+  if (indices_.size() < parts_.capacity()) {
+    indices_.resize(parts_.capacity());
+    statuses_.resize(parts_.capacity());
   }
   Backoff backoff;
   const auto limit = std::chrono::duration_cast<Clock::duration>(
@@ -287,28 +255,24 @@ void MpiCommunicator::wait(std::span<const Message> messages) {
     if (!deadline.has_value()) deadline = now + limit;
     if (now > *deadline) failure_ = unanswered();
   }
-  release(messages);
+  parts_.release(messages);
 }
 
 Failure MpiCommunicator::unanswered() const {
   std::vector<int> missing;
-  for (const std::int64_t id : pending_) {
-    missing.push_back(slots_[static_cast<std::size_t>(id)].peer);
-  }
+  for (const std::int64_t place : pending_) missing.push_back(parts_[place].peer);
   return no_answer(missing, rank_, options_.timeout);
 }
 
 // A send that has not been taken cannot be taken back; the job ends before its bytes matter.
 void MpiCommunicator::withdraw() noexcept {
-  unused_.clear();
-  for (std::size_t id = 0; id < slots_.size(); ++id) {
-    Slot& slot = slots_[id];
-    if (slot.request != MPI_REQUEST_NULL) {
-      if (slot.receives) MPI_Cancel(&slot.request);
-      MPI_Request_free(&slot.request);
-    }
-    unused_.push_back(static_cast<std::int64_t>(id));
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    Parts::Part& part = parts_[static_cast<std::int64_t>(i)];
+    if (part.request == MPI_REQUEST_NULL) continue;
+    if (part.receives) MPI_Cancel(&part.request);
+    MPI_Request_free(&part.request);
   }
+  parts_.release_all();
 }
 
 // Hears of the failures of others, always ready for the next, so that nobody's last words wait.
