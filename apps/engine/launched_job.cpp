@@ -39,6 +39,7 @@ enum class JobOutput : std::uint8_t { shown, hidden };
 
 pid_t start(const std::vector<std::string>& words, const sigset_t& signals, JobOutput output) {
   std::vector<char*> pointers;
+  pointers.reserve(words.size() + 1);
   for (const std::string& word : words) pointers.push_back(const_cast<char*>(word.c_str()));
   pointers.push_back(nullptr);
   const pid_t child = fork();

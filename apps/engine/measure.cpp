@@ -45,9 +45,9 @@ void add_row(report::Table& table, const char* type, double peak, double bandwid
 std::string link_text(const char* where, const hardware::Link& link) {
   if (!link.exists()) return "";
   return fmt::format(
-      "Messages {}: {:.2f} GB/s, {:.1f} us; reduce-scatter {:.2f} GB/s, starts in {:.1f} us\n",
-      where, link.bytes_per_second / 1e9, link.latency_seconds * 1e6,
-      link.sustained_bytes_per_second() / 1e9, link.start_seconds * 1e6);
+      "Messages {}: {:.1f} MB/s, {:.1f} us; reduce-scatter {:.1f} MB/s, starts in {:.1f} us\n",
+      where, link.bytes_per_second / 1e6, link.latency_seconds * 1e6,
+      link.sustained_bytes_per_second() / 1e6, link.start_seconds * 1e6);
 }
 
 std::string text_of(const Device& device, const api::MeasureRequest& request, double seconds,

@@ -67,6 +67,8 @@ TEST(LaunchCommand, SlotsOfAHostfileSayHowManyRanksEachHostTakes) {
   EXPECT_EQ(node_ranks_of(two_hosts), 2);
   const std::string words = text(Launcher::open_mpi, two_hosts);
   EXPECT_TRUE(has(words, "-n 4 --hostfile 'my hosts' --map-by slot:PE=2")) << words;
+  // Twice the 256 KiB of a chunk, which then never waits for an answer.
+  EXPECT_TRUE(has(words, "--mca btl_tcp_eager_limit 524288")) << words;
   EXPECT_TRUE(has(text(Launcher::mpich, two_hosts), "-f 'my hosts' -bind-to core:2"));
 }
 

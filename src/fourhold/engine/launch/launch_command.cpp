@@ -8,11 +8,17 @@
 #include "fourhold/base/checked.h"
 #include "fourhold/base/error.h"
 #include "fourhold/base/quantity.h"
+#include "fourhold/plan/exchange_buffer.h"
 
 namespace fourhold::engine {
 namespace {
 
 using Words = std::vector<std::string>;
+
+// Open MPI asks the receiver before it sends more than this over TCP. In an exchange the answer
+// waits behind the chunks that go the other way, and the link runs at half its rate (measured:
+// docs/design/08-ranks.md). Chunks of sums stay below it.
+constexpr std::int64_t kTcpEagerBytes = 2 * plan::kExchangeChunkBytes;
 
 void append(Words& words, const Words& more) {
   words.insert(words.end(), more.begin(), more.end());
@@ -52,6 +58,9 @@ Words open_mpi_words(const LaunchJob& job) {
     append(words, {"--host", host_list(job.hosts)});
   }
   append(words, open_mpi_binding(job));
+  if (!job.hosts.empty()) {
+    append(words, {"--mca", "btl_tcp_eager_limit", number(kTcpEagerBytes)});
+  }
   if (job.run_as_root) words.emplace_back("--allow-run-as-root");
   append(words, {"-x", "OMP_NUM_THREADS=" + number(job.threads), "-x", "OMP_WAIT_POLICY=passive"});
   return words;
