@@ -152,7 +152,7 @@ class Exchange {
 
   ExchangeRates rates(std::span<std::byte> buffer, std::int64_t bytes, Repeats repeats) {
     const auto n = static_cast<double>(group_.size());
-    const double start = seconds_of(buffer, 2 * group_.size(), repeats.small / 10);
+    const double start = seconds_of(buffer, std::int64_t{2} * group_.size(), repeats.small / 10);
     const double large = seconds_of(buffer, bytes, repeats.large);
     const double sent = static_cast<double>(bytes) * (n - 1) / n;
     return {group_.size(), start, sent / std::max(large - start, large / 100)};
