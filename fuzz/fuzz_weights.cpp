@@ -1,4 +1,5 @@
 // Any bytes as a model's weights: refused with an Error, or every parameter can be read.
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -32,7 +33,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     for (const auto& tensor : fourhold::model::published_tensors(tiny_model())) {
       for (const auto& part : tensor.parts) {
         std::vector<std::byte> values(static_cast<std::size_t>(2 * part.size.elements()));
-        weights.read(part.id, 0, part.size.elements(), fourhold::DType::bf16, values.data());
+        const std::array whole{fourhold::plan::contiguous(0, part.size.elements())};
+        weights.read(part.id, whole, fourhold::DType::bf16, values.data());
       }
     }
   } catch (const fourhold::Error& error) {

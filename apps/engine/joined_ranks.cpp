@@ -19,16 +19,16 @@ bool speaks(int rank, int failed) { return rank == (failed == 0 ? 1 : 0); }
 
 }  // namespace
 
-JoinedRanks::JoinedRanks() {
-  if (rank_place().started.ranks > 1) communicator_ = engine::mpi_world();
+JoinedRanks::JoinedRanks(Seconds timeout) {
+  if (rank_place().started.ranks > 1) communicator_ = engine::mpi_world({.timeout = timeout});
 }
 
 ExitCode JoinedRanks::run(const std::function<ExitCode()>& body) {
   if (!communicator_) return body();
   const int rank = communicator_->rank();
-  const auto fail = [&](const std::string& reason) {
+  const auto fail = [&](const std::string& reason, ExitCode code) {
     communicator_->withdraw();
-    communicator_->fail({rank, reason});
+    communicator_->fail({rank, reason, code});
   };
   try {
     return body();
@@ -38,14 +38,14 @@ ExitCode JoinedRanks::run(const std::function<ExitCode()>& body) {
     return failure.exit_code();
   } catch (const Error& error) {
     if (rank == 0) shell::write_note(shell::error_text(error));
-    fail(error.where() + ": " + error.what());
+    fail(error.where() + ": " + error.what(), error.exit_code());
     return error.exit_code();
   } catch (const std::bad_alloc&) {
     if (rank == 0) shell::write_note("fourhold: not enough memory for this question\n");
-    fail("there is not enough memory");
+    fail("there is not enough memory", ExitCode::internal_error);
   } catch (const std::exception& fault) {
     if (rank == 0) shell::write_note(fmt::format("fourhold: a fault of ours: {}\n", fault.what()));
-    fail(std::string("a fault of ours: ") + fault.what());
+    fail(std::string("a fault of ours: ") + fault.what(), ExitCode::internal_error);
   }
   return ExitCode::internal_error;
 }

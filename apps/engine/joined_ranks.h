@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "fourhold/base/error.h"
+#include "fourhold/base/units.h"
 #include "fourhold/engine/communicator/communicator.h"
 #include "fourhold/engine/executor/rank_groups.h"
 
@@ -12,8 +13,9 @@ namespace fourhold::engine_app {
 
 class JoinedRanks {
  public:
-  // Meets the other ranks where a launcher started several; else this process is the only one.
-  JoinedRanks();
+  // Meets the other ranks where a launcher started several; else this process is the only one. A
+  // rank that has not answered for `timeout` is given up.
+  explicit JoinedRanks(Seconds timeout);
 
   [[nodiscard]] engine::OwnRank own() const {
     return {communicator_ ? communicator_->rank() : 0, communicator_.get()};

@@ -202,7 +202,8 @@ ExitCode train_as(const Question& question, const JoinedRanks& ranks) {
 }  // namespace
 
 ExitCode train(const Question& question) {
-  JoinedRanks ranks;
+  const auto request = api::request_of<api::TrainRequest>(question.arguments);
+  JoinedRanks ranks{Seconds{static_cast<double>(request.rank_timeout.value_or(60))}};
   return ranks.run([&] { return train_as(question, ranks); });
 }
 

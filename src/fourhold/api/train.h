@@ -49,6 +49,7 @@ struct TrainRequest {
   std::optional<std::int64_t> keep;
   std::optional<std::int64_t> evaluate_every;
   std::optional<std::int64_t> log_every;
+  std::optional<std::int64_t> rank_timeout;  // seconds
   bool verbose = false;
 };
 
@@ -157,6 +158,13 @@ void visit_options(Visitor&& visit, TrainRequest& request) {
          kEvery},
         request.evaluate_every);
   every({"log_every", "steps between lines; 1 if not given", kEvery}, request.log_every);
+  visit(Option{{"rank_timeout",
+                "seconds without an answer after which another rank is given up; 60 if not given, "
+                "more where a stage computes longer than that",
+                {1, 1'000'000}},
+               OptionGroup::run,
+               ValueKind::number},
+        request.rank_timeout);
   visit_verbose(visit, request.verbose);
   visit_plan_options(visit, request.plan);
   visit_execution(visit, request.plan);

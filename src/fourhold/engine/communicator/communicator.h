@@ -21,6 +21,9 @@ struct Message {
 struct Failure {
   int rank = -1;       // whose fault it is
   std::string reason;  // "killed by signal 9", "step 12: the loss is not finite"
+  // Of the job. A rank that died or does not answer is no answer to the user's question: a job that
+  // ends so may be started again.
+  ExitCode exit_code = ExitCode::internal_error;
 };
 
 // What wait() throws where the fault is another rank's.
@@ -28,7 +31,7 @@ class PeerFailure : public Error {
  public:
   // `place` names the rank, and its machine where that is known.
   PeerFailure(const std::string& place, const Failure& failure)
-      : Error(place, failure.reason, "the job ended on every rank", ExitCode::answer_is_no),
+      : Error(place, failure.reason, "the job ended on every rank", failure.exit_code),
         rank_(failure.rank) {}
   [[nodiscard]] int rank() const noexcept { return rank_; }
 

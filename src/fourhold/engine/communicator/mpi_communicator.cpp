@@ -32,16 +32,17 @@ void require(int code, const char* doing) {
   int length = 0;
   MPI_Error_string(code, text.data(), &length);
   throw Error(doing, std::string(text.data(), static_cast<std::size_t>(length)),
-              "another rank may have died: its messages come first", ExitCode::answer_is_no);
+              "another rank may have died: its messages come first", ExitCode::internal_error);
 }
 
 // What a failing rank tells the others.
 struct Notice {
   int rank = -1;
+  ExitCode exit_code = ExitCode::internal_error;
   std::array<char, 1000> reason{};
 
   static Notice of(const Failure& failure) {
-    Notice notice{.rank = failure.rank};
+    Notice notice{.rank = failure.rank, .exit_code = failure.exit_code};
     failure.reason.copy(notice.reason.data(), notice.reason.size() - 1);
     return notice;
   }
@@ -280,7 +281,7 @@ void MpiCommunicator::listen() {
   int heard = 0;
   if (MPI_Test(&hearing_, &heard, MPI_STATUS_IGNORE) != MPI_SUCCESS || heard == 0) return;
   if (!failure_.has_value()) {
-    failure_ = Failure{heard_.rank, heard_.reason.data()};
+    failure_ = Failure{heard_.rank, heard_.reason.data(), heard_.exit_code};
     others_know_ = true;
   }
   MPI_Irecv(&heard_, sizeof heard_, MPI_BYTE, MPI_ANY_SOURCE, 0, control_, &hearing_);
@@ -320,7 +321,7 @@ void MpiCommunicator::abort(const Failure& failure) const {
                            "\n";
   std::fputs(text.c_str(), stderr);
   std::fflush(nullptr);
-  MPI_Abort(MPI_COMM_WORLD, static_cast<int>(ExitCode::answer_is_no));
+  MPI_Abort(MPI_COMM_WORLD, static_cast<int>(failure.exit_code));
   std::terminate();
 }
 

@@ -44,7 +44,7 @@ class FirstFault {
     const std::lock_guard lock(mutex_);
     if (fault_ != nullptr) return;
     fault_ = std::current_exception();
-    world_.fail({rank, reason()});
+    world_.fail({.rank = rank, .reason = reason()});
   }
   void rethrow() const {
     if (fault_ != nullptr) std::rethrow_exception(fault_);
