@@ -24,12 +24,18 @@ void set_waiting(const std::string& verb) {
   setenv("GOMP_SPINCOUNT", "1000", 0);
 }
 
-}  // namespace
-
-void become_engine(const std::vector<std::string>& words) {
+std::string engine_path() {
   std::error_code fault;
   const std::filesystem::path own = std::filesystem::read_symlink("/proc/self/exe", fault);
-  const std::string program = (own.parent_path() / kName).string();
+  return (own.parent_path() / kName).string();
+}
+
+}  // namespace
+
+bool has_engine() { return access(engine_path().c_str(), X_OK) == 0; }
+
+void become_engine(const std::vector<std::string>& words) {
+  const std::string program = engine_path();
   std::vector<char*> arguments{const_cast<char*>(kName)};  // exec changes none of them
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);

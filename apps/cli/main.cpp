@@ -31,18 +31,30 @@ std::string version_text() {
                      build.build_type);
 }
 
+[[noreturn]] void become_engine(const api::Verb& verb, const std::vector<std::string>& words) {
+  std::vector<std::string> all{std::string(verb.name)};
+  all.insert(all.end(), words.begin(), words.end());
+  cli::become_engine(all);
+}
+
+// Of several ranks one is to say what is wrong with the words: the engine knows which.
+shell::ParsedVerb read_words(const api::Verb& verb, const std::vector<std::string>& words) {
+  try {
+    return shell::parse_verb(verb, words);
+  } catch (const Error&) {
+    if (verb.run == nullptr && cli::has_engine()) become_engine(verb, words);
+    throw;
+  }
+}
+
 ExitCode run_verb(const api::Verb& verb, const std::vector<std::string>& words) {
-  const shell::ParsedVerb parsed = shell::parse_verb(verb, words);
+  const shell::ParsedVerb parsed = read_words(verb, words);
   const fourhold::report::Screen screen = shell::screen_of_output(parsed.color);
   if (parsed.help) {
     shell::write_output(api::help_text(verb, screen));
     return ExitCode::done;
   }
-  if (verb.run == nullptr) {
-    std::vector<std::string> all{std::string(verb.name)};
-    all.insert(all.end(), words.begin(), words.end());
-    cli::become_engine(all);
-  }
+  if (verb.run == nullptr) become_engine(verb, words);
   // A search holds megabytes, also that for what a prediction leaves open.
   if (verb.name == "plan" || verb.name == "predict") cli::prepare_heap();
   const api::Output output = [&] {

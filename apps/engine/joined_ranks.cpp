@@ -9,13 +9,16 @@
 #include "apps/engine/machine.h"
 #include "apps/shell/notes.h"
 #include "apps/shell/output.h"
-#include "fourhold/engine/communicator/mpi_communicator.h"
 
 namespace fourhold::engine_app {
 namespace {
 
-// Who speaks for a job that ends: the first rank, or the second where the first is what failed.
-bool speaks(int rank, int failed) { return rank == (failed == 0 ? 1 : 0); }
+// Who speaks of another rank's failure: the first, or the second where the first is what failed,
+// unless that has found it itself, and so has said it.
+bool speaks(int rank, const engine::PeerFailure& failure) {
+  if (failure.rank() != 0) return rank == 0;
+  return rank == 1 && failure.found_by() != 0;
+}
 
 }  // namespace
 
@@ -28,13 +31,13 @@ ExitCode JoinedRanks::run(const std::function<ExitCode()>& body) {
   const int rank = communicator_->rank();
   const auto fail = [&](const std::string& reason, ExitCode code) {
     communicator_->withdraw();
-    communicator_->fail({rank, reason, code});
+    communicator_->fail({rank, reason, code, rank});
   };
   try {
     return body();
   } catch (const engine::PeerFailure& failure) {
     communicator_->withdraw();
-    if (speaks(rank, failure.rank())) shell::write_note(shell::error_text(failure));
+    if (speaks(rank, failure)) shell::write_note(shell::error_text(failure));
     return failure.exit_code();
   } catch (const Error& error) {
     if (rank == 0) shell::write_note(shell::error_text(error));
@@ -48,6 +51,11 @@ ExitCode JoinedRanks::run(const std::function<ExitCode()>& body) {
     fail(std::string("a fault of ours: ") + fault.what(), ExitCode::internal_error);
   }
   return ExitCode::internal_error;
+}
+
+ExitCode refuse_on_all_ranks() {
+  if (rank_place().started.ranks == 1) throw;
+  return JoinedRanks().run([]() -> ExitCode { throw; });
 }
 
 }  // namespace fourhold::engine_app

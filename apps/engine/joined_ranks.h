@@ -7,6 +7,7 @@
 #include "fourhold/base/error.h"
 #include "fourhold/base/units.h"
 #include "fourhold/engine/communicator/communicator.h"
+#include "fourhold/engine/communicator/mpi_communicator.h"
 #include "fourhold/engine/executor/rank_groups.h"
 
 namespace fourhold::engine_app {
@@ -15,7 +16,7 @@ class JoinedRanks {
  public:
   // Meets the other ranks where a launcher started several; else this process is the only one. A
   // rank that has not answered for `timeout` is given up.
-  explicit JoinedRanks(Seconds timeout);
+  explicit JoinedRanks(Seconds timeout = engine::MpiOptions{}.timeout);
 
   [[nodiscard]] engine::OwnRank own() const {
     return {communicator_ ? communicator_->rank() : 0, communicator_.get()};
@@ -31,5 +32,10 @@ class JoinedRanks {
  private:
   std::unique_ptr<engine::Communicator> communicator_;
 };
+
+// In a handler of an Error about words that are the same on every rank, before they have met: now
+// they meet, so that the first says it, once, before a launcher ends it for the exit of another.
+// Throws it on where this process is alone.
+[[nodiscard]] ExitCode refuse_on_all_ranks();
 
 }  // namespace fourhold::engine_app

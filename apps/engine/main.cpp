@@ -1,9 +1,11 @@
 // fourhold-engine: answers the verbs that need the training engine. `fourhold` starts it.
 #include <array>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "apps/engine/joined_ranks.h"
 #include "apps/engine/machine.h"
 #include "apps/engine/verbs.h"
 #include "apps/shell/output.h"
@@ -37,7 +39,13 @@ ExitCode run(const std::vector<std::string>& words) {
   for (const Answer& answer : kAnswers) {
     if (answer.verb != words.front()) continue;
     const api::Verb& verb = api::verb_named(answer.verb);
-    const shell::ParsedVerb parsed = shell::parse_verb(verb, {words.begin() + 1, words.end()});
+    std::optional<shell::ParsedVerb> words_read;
+    try {
+      words_read = shell::parse_verb(verb, {words.begin() + 1, words.end()});
+    } catch (const Error&) {
+      return app::refuse_on_all_ranks();
+    }
+    const shell::ParsedVerb& parsed = *words_read;
     // A launcher gives ranks terminals of its own, and what it makes of their output is no
     // terminal.
     const bool alone = app::rank_place().started.ranks == 1;

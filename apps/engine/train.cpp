@@ -153,8 +153,8 @@ void write_ledgers(const std::string& folder, const engine::TrainResult& result,
   write("ledger-measured", result.measured);
 }
 
-ExitCode train_as(const Question& question, const JoinedRanks& ranks) {
-  const auto request = api::request_of<api::TrainRequest>(question.arguments);
+ExitCode train_as(const Question& question, const api::TrainRequest& request,
+                  const JoinedRanks& ranks) {
   const PreparedTraining prepared = prepare_training(request, ranks.own());
   const plan::Plan& plan = prepared.setup.plan;
   const bool kept = !request.out.empty();
@@ -202,9 +202,14 @@ ExitCode train_as(const Question& question, const JoinedRanks& ranks) {
 }  // namespace
 
 ExitCode train(const Question& question) {
-  const auto request = api::request_of<api::TrainRequest>(question.arguments);
+  api::TrainRequest request;
+  try {
+    request = api::request_of<api::TrainRequest>(question.arguments);
+  } catch (const Error&) {
+    return refuse_on_all_ranks();
+  }
   JoinedRanks ranks{Seconds{static_cast<double>(request.rank_timeout.value_or(60))}};
-  return ranks.run([&] { return train_as(question, ranks); });
+  return ranks.run([&] { return train_as(question, request, ranks); });
 }
 
 }  // namespace fourhold::engine_app

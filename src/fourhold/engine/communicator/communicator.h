@@ -24,6 +24,7 @@ struct Failure {
   // Of the job. A rank that died or does not answer is no answer to the user's question: a job that
   // ends so may be started again.
   ExitCode exit_code = ExitCode::internal_error;
+  int found_by = -1;  // that rank itself, or one that waited for it
 };
 
 // What wait() throws where the fault is another rank's.
@@ -32,11 +33,14 @@ class PeerFailure : public Error {
   // `place` names the rank, and its machine where that is known.
   PeerFailure(const std::string& place, const Failure& failure)
       : Error(place, failure.reason, "the job ended on every rank", failure.exit_code),
-        rank_(failure.rank) {}
+        rank_(failure.rank),
+        found_by_(failure.found_by) {}
   [[nodiscard]] int rank() const noexcept { return rank_; }
+  [[nodiscard]] int found_by() const noexcept { return found_by_; }
 
  private:
   int rank_;
+  int found_by_;
 };
 
 // One rank's way to the others. Used by one thread.

@@ -38,11 +38,13 @@ void require(int code, const char* doing) {
 // What a failing rank tells the others.
 struct Notice {
   int rank = -1;
+  int found_by = -1;
   ExitCode exit_code = ExitCode::internal_error;
   std::array<char, 1000> reason{};
 
   static Notice of(const Failure& failure) {
-    Notice notice{.rank = failure.rank, .exit_code = failure.exit_code};
+    Notice notice{
+        .rank = failure.rank, .found_by = failure.found_by, .exit_code = failure.exit_code};
     failure.reason.copy(notice.reason.data(), notice.reason.size() - 1);
     return notice;
   }
@@ -281,7 +283,7 @@ void MpiCommunicator::listen() {
   int heard = 0;
   if (MPI_Test(&hearing_, &heard, MPI_STATUS_IGNORE) != MPI_SUCCESS || heard == 0) return;
   if (!failure_.has_value()) {
-    failure_ = Failure{heard_.rank, heard_.reason.data(), heard_.exit_code};
+    failure_ = Failure{heard_.rank, heard_.reason.data(), heard_.exit_code, heard_.found_by};
     others_know_ = true;
   }
   MPI_Irecv(&heard_, sizeof heard_, MPI_BYTE, MPI_ANY_SOURCE, 0, control_, &hearing_);
@@ -345,7 +347,9 @@ bool MpiCommunicator::meet_others(std::chrono::duration<double> limit) {
 
 MpiCommunicator::~MpiCommunicator() {
   if (!failure_.has_value() && std::uncaught_exceptions() > exceptions_) {
-    failure_ = Failure{rank_, "ended by an exception, which its own message names"};
+    failure_ = Failure{.rank = rank_,
+                       .reason = "ended by an exception, which its own message names",
+                       .found_by = rank_};
   }
   if (failure_.has_value()) {
     withdraw();

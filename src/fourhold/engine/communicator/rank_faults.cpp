@@ -21,7 +21,7 @@ Failure no_answer(std::vector<int> missing, int rank, Seconds timeout) {
                                                : "; nor have ranks ";
     reason += before + std::to_string(missing[i]);
   }
-  return {.rank = missing.front(), .reason = reason};
+  return {.rank = missing.front(), .reason = reason, .found_by = rank};
 }
 
 Error wrong_size(int rank, int peer, std::size_t sent_bytes, std::size_t expected_bytes) {

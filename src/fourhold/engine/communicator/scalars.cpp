@@ -106,7 +106,8 @@ void Collectives::merge_statistics(const Group& group, const Tensor& statistics)
   Exchange exchange(communicator_, exchange_, buffer_, group, {bytes, kRowBytes});
   exchange.run(combine);
   const std::int64_t gathered = gather_pieces(group, bytes, kRowBytes);
-  count(Collective::reduce_scalars, std::int64_t{2} * (group.size() - 1), exchange.sent_bytes() + gathered);
+  count(Collective::reduce_scalars, std::int64_t{2} * (group.size() - 1),
+        exchange.sent_bytes() + gathered);
 }
 
 }  // namespace fourhold::engine
