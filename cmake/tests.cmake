@@ -26,11 +26,17 @@ function(fourhold_test name)
   elseif(CMAKE_BUILD_TYPE STREQUAL "Release")
     target_compile_options(${name} PRIVATE -O1)
   endif()
+  set(processors 1)
+  if(ARG_LABEL STREQUAL "mpi")
+    set(processors 2)
+  endif()
   target_link_libraries(${name} PRIVATE ${ARG_LIBRARIES} GTest::gtest_main rapidcheck
                                         rapidcheck_gtest fourhold_format)
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST TEST_PREFIX "${name}: "
-                       PROPERTIES LABELS ${ARG_LABEL} TIMEOUT 300
-                       ENVIRONMENT "RC_PARAMS=max_success=${draws} max_discard_ratio=100;OMP_WAIT_POLICY=passive")
+                       PROPERTIES LABELS ${ARG_LABEL} TIMEOUT 300 PROCESSORS ${processors}
+                       # Lists lose all but their first here.
+                       ENVIRONMENT "RC_PARAMS=max_success=${draws} max_discard_ratio=100"
+                       ENVIRONMENT_MODIFICATION "OMP_WAIT_POLICY=set:passive")
 endfunction()
 
 # fourhold_mpi_test(<name> <command>...): one that starts ranks, label mpi; it takes both cores.

@@ -40,8 +40,7 @@ class MaskedText {
     const std::string output = folder_ + "/tokens.bin";
     (void)data::tokenize({.inputs = {lines}, .output = output}, *data::make_byte_tokenizer());
     source_.emplace(data::open_tokens(output, {.model_vocabulary = 259}));
-    dataset_.emplace(*source_,
-                     data::DatasetOptions{.length = 16, .seed = 5, .held_out_share = 0});
+    dataset_.emplace(*source_, data::DatasetOptions{.length = 16, .seed = 5, .held_out_share = 0});
   }
   ~MaskedText() { fs::remove_all(folder_); }
   MaskedText(const MaskedText&) = delete;

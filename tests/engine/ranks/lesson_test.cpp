@@ -1,0 +1,106 @@
+// Which split cures which failure of memory, on runs that hold to --memory.
+//
+// It is a rank's whole memory: 300 MiB beside the arena are kept for the rest of the process, so
+// limits here are those and what the arena is to have.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "tests/engine/ranks/ranks_program.h"
+
+namespace fourhold {
+namespace {
+
+constexpr std::int64_t kMiB = std::int64_t{1} << 20;
+constexpr std::int64_t kBesideArena = 300 * kMiB;
+
+class Lesson : public RanksProgram {
+ protected:
+  // One step with so much for each rank's arena.
+  [[nodiscard]] static std::string step(std::int64_t arena_mib, const std::string& options) {
+    return fmt::format("--lr 1e-3 --steps 1 --memory {}MiB {}", 300 + arena_mib, options);
+  }
+  void expect_refusal(int ranks, const std::string& options, const std::string& verdict) const {
+    const Ended ended = train(ranks, options);
+    EXPECT_EQ(ended.code, 1) << options << "\n" << ended.err;
+    EXPECT_EQ(times(ended.err, "fourhold: --memory: " + verdict + ": "), 1) << options << "\n"
+                                                                            << ended.err;
+    EXPECT_EQ(ended.out, "");
+  }
+  void expect_fit(int ranks, std::int64_t arena_mib, const std::string& options) const {
+    const json::Value result = answer(ranks, step(arena_mib, options));
+    ASSERT_FALSE(result.is_null());
+    expect_predicted_bytes(result, ranks);
+    for (const json::Value& rank : at(result, {"ranks"}).array()) {
+      EXPECT_LE(at(rank, {"ledger", "measured", "reserved_bytes"}).integer(), arena_mib * kMiB);
+    }
+    EXPECT_LE(at(result, {"process", "outside_arena_bytes"}).integer(), kBesideArena);
+  }
+};
+
+// 6.4 million parameters in fp32: 4 bytes of weight, 4 of gradient and 8 of moments each are
+// 97.7 MiB on every replica; over 4 ranks ZeRO-1 leaves 10 of these 16 bytes (61.0 MiB), ZeRO-2 at
+// most 7 and a layer's gradient, ZeRO-3 4 (24.4 MiB) and the layers it has gathered.
+TEST_F(Lesson, AStateFailureIsCuredByZeroAndNotByReplicas) {
+  const TinyModel model{.layers = 8, .width = 256};
+  use_model(model);
+  ASSERT_EQ(model.parameters(), 6'401'280);
+  ASSERT_GT(16 * model.parameters(), 80 * kMiB);
+  ASSERT_GT(10 * model.parameters(), 55 * kMiB);
+  expect_refusal(1, step(80, "--batch 1"), "state_does_not_fit");
+  expect_refusal(4, step(80, "--batch 1 --dp 4"), "state_does_not_fit");
+  for (const int zero : {1, 2, 3}) {
+    SCOPED_TRACE(zero);
+    expect_fit(4, 80, fmt::format("--batch 1 --dp 4 --zero {}", zero));
+  }
+  expect_refusal(4, step(55, "--batch 1 --dp 4 --zero 1"), "state_does_not_fit");
+  expect_fit(4, 55, "--batch 1 --dp 4 --zero 2");
+}
+
+// At the peak of a step, per rank. The gradient of the layer that is being computed stands whole
+// beside the rank's share of the others.
+TEST_F(Lesson, StateUnderZero3FallsWithTheRanksAndActivationsStay) {
+  const TinyModel model{.layers = 4, .width = 128};
+  use_model(model);
+  const std::int64_t weight_bytes = 4 * model.parameters();
+  const std::int64_t layer_bytes =
+      4 * std::int64_t{model.width} * (12 * std::int64_t{model.width} + 13);
+  std::int64_t activations = 0;
+  for (const int ranks : {1, 2, 4}) {
+    SCOPED_TRACE(ranks);
+    const std::string split = ranks == 1 ? "" : "--zero 3";
+    const json::Value result = answer(ranks, "--lr 1e-3 --steps 1 --batch 16 " + split);
+    ASSERT_FALSE(result.is_null());
+    expect_predicted_bytes(result, ranks);
+    for (const json::Value& rank : at(result, {"ranks"}).array()) {
+      const auto bytes = [&rank](const char* category) {
+        return at(rank, {"ledger", "measured", "by_category", category}).integer();
+      };
+      EXPECT_EQ(bytes("weight"), weight_bytes / ranks);
+      EXPECT_EQ(bytes("optimizer_state"), 2 * weight_bytes / ranks);
+      EXPECT_EQ(bytes("master_weight"), 0);
+      EXPECT_LE(bytes("gradient"), weight_bytes / ranks + layer_bytes);
+      if (activations == 0) activations = bytes("saved_activation");
+      EXPECT_EQ(bytes("saved_activation"), activations);
+    }
+  }
+  EXPECT_GT(activations, weight_bytes) << "they are what stays";
+}
+
+// 16 bytes of 0.42 million parameters are little; what is saved of 2,048 tokens for backward is
+// not. A stage of two holds half the layers' of it, a replica all.
+TEST_F(Lesson, AnActivationFailureIsCuredByStagesAndNotByReplicas) {
+  const TinyModel model{.layers = 8, .width = 64};
+  use_model(model);
+  ASSERT_LT(16 * model.parameters(), 7 * kMiB);
+  expect_refusal(1, step(50, "--batch 64"), "activations_do_not_fit");
+  expect_refusal(2, step(50, "--batch 64 --dp 2"), "activations_do_not_fit");
+  expect_refusal(2, step(50, "--batch 64 --zero 3"), "activations_do_not_fit");
+  expect_fit(2, 50, "--batch 64 --pp 2");
+}
+
+}  // namespace
+}  // namespace fourhold

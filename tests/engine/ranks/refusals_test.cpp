@@ -1,0 +1,48 @@
+// Starts that would train something else than was asked are refused, once, before anything is made.
+#include <gtest/gtest.h>
+
+#include <ostream>
+#include <string>
+
+#include "tests/engine/ranks/ranks_program.h"
+
+namespace fourhold {
+namespace {
+
+struct Refusal {
+  const char* name;
+  int ranks;
+  const char* options;
+  const char* said;
+};
+void PrintTo(const Refusal& refusal, std::ostream* out) { *out << refusal.name; }
+
+class Refusals : public RanksProgram, public ::testing::WithParamInterface<Refusal> {};
+
+TEST_P(Refusals, AreSaidOnceAndLeaveNothing) {
+  const Refusal& refusal = GetParam();
+  const Ended ended =
+      train(refusal.ranks, "--lr 1e-3 --steps 2 --out " + path("run") + " " + refusal.options);
+  EXPECT_EQ(ended.code, 2) << ended.err;
+  EXPECT_EQ(ended.out, "");
+  EXPECT_EQ(times(ended.err, refusal.said), 1) << ended.err;
+  EXPECT_EQ(times(ended.err, "fourhold:"), 1) << ended.err;
+  EXPECT_EQ(times(ended.err, "hint:"), 1) << ended.err;
+  EXPECT_TRUE(complete_steps(path("run")).empty());
+  EXPECT_EQ(text_of(path("run/log.jsonl")), "");
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Of, Refusals,
+    ::testing::Values(
+        Refusal{"four_ranks_on_two", 2, "--batch 1 --dp 4", "says 4 ranks, and there are 2"},
+        Refusal{"one_rank_on_two", 2, "--batch 1 --count 1", "says 1 rank, and there are 2"},
+        Refusal{"four_ranks_alone", 1, "--batch 1 --dp 4", "says 4 ranks, and there is 1"},
+        Refusal{"words", 3, "--bacth 1", "did you mean '--batch'?"},
+        Refusal{"values", 3, "--batch none", "'none' is not a number"},
+        Refusal{"data", 3, "--batch 1 --data /nowhere/tokens.bin", "/nowhere/tokens.bin"},
+        Refusal{"split", 3, "--batch 1 --tp 3", "tp: 3 does not divide the 4 attention heads"}),
+    [](const auto& refusal) { return std::string(refusal.param.name); });
+
+}  // namespace
+}  // namespace fourhold
