@@ -33,6 +33,16 @@ api::RunRequest run_request(const api::TrainRequest& request) {
   return run;
 }
 
+// As the ranks that met know it: a launcher may promise ranks that its messages never reach.
+engine::RankPlace place_of(const engine::OwnRank& own) {
+  engine::RankPlace place = rank_place();
+  if (own.communicator == nullptr) return place;
+  place.mpi_ranks = own.communicator->size();
+  place.mpi = own.communicator->name();
+  place.node_ranks = static_cast<std::int64_t>(own.communicator->node().size());
+  return place;
+}
+
 // As a user may repeat it behind mpirun.
 std::string command_of(const api::TrainRequest& request) {
   return fmt::format("fourhold train {}{}{} ...", request.model,
@@ -167,7 +177,8 @@ PreparedTraining prepare_training(const api::TrainRequest& request, const engine
   const api::LoadedRun run = api::load_run(run_of);
   const api::PlannedRun planned = api::complete_plan(run);
   std::vector<std::string> warnings = engine::check_ranks(
-      {planned.plan.devices(), planned.plan.threads, Bytes(0), command_of(request)}, rank_place());
+      {planned.plan.devices(), planned.plan.threads, Bytes(0), command_of(request)},
+      place_of(own));
   require_engine_plan(planned.plan);
   refuse_options_without_effect(request, planned.plan);
   const model::ConfigText text = model::load_config_text(run_of.model);

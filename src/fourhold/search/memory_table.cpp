@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "fourhold/plan/communication_buffers.h"
 #include "fourhold/predict/stage_model.h"
 
 namespace fourhold::search {
@@ -25,6 +26,17 @@ std::int64_t staging_of(const predict::StageModel& stage) {
   return bytes;
 }
 
+// Whole for the whole step, so that static and optimizer bytes hold them both.
+std::int64_t send_bytes_of(const predict::StageModel& stage) {
+  std::int64_t bytes = 0;
+  for (const predict::StageTensor& tensor : stage.input().tensors) {
+    if (tensor.name == plan::kActivationSend || tensor.name == plan::kGradientSend) {
+      bytes += bytes_of(tensor.elements, tensor.dtype);
+    }
+  }
+  return bytes;
+}
+
 }  // namespace
 
 std::vector<std::vector<StageBase>> stage_bases(const model::ModelConfig& config,
@@ -42,8 +54,10 @@ std::vector<std::vector<StageBase>> stage_bases(const model::ModelConfig& config
     for (const StageShape& stage : shape.stages) {
       const predict::StageModel model(config, lowered.blocks, lowered.facts.lifetimes, changed,
                                       profile, stage.stage);
-      row.push_back({.static_bytes = model.bytes().static_bytes,
-                     .optimizer_bytes = model.bytes().optimizer_bytes,
+      const std::int64_t sent = send_bytes_of(model);
+      row.push_back({.static_bytes = model.bytes().static_bytes - sent,
+                     .optimizer_bytes = model.bytes().optimizer_bytes - sent,
+                     .send_bytes = sent / changed.micro_batch,
                      .host = model.totals().host_bytes,
                      .host_staging = staging_of(model)});
     }
@@ -106,7 +120,7 @@ void weigh_works(const Works& works, const StorageBlocks& storage,
 
 PlanBytes plan_bytes(const std::vector<PeakMoments>& moments, const AliveSums& alive,
                      const std::vector<StageBase>& bases,
-                     const std::vector<std::int64_t>& work_bytes) {
+                     const std::vector<std::int64_t>& work_bytes, std::int64_t micro_batch) {
   PlanBytes most;
   for (std::size_t stage = 0; stage < moments.size(); ++stage) {
     const StageBase& base = bases[stage];
@@ -115,7 +129,9 @@ PlanBytes plan_bytes(const std::vector<PeakMoments>& moments, const AliveSums& a
     for (std::size_t i = 0; i < names.size(); ++i) {
       peak = std::max(peak, alive[stage][i] + work_bytes[names[i]]);
     }
-    most.live_peak = std::max({most.live_peak, base.static_bytes + peak, base.optimizer_bytes});
+    const std::int64_t sent = base.send_bytes * micro_batch;
+    most.live_peak =
+        std::max({most.live_peak, base.static_bytes + sent + peak, base.optimizer_bytes + sent});
     most.host = std::max(most.host, base.host);
     most.host_staging = std::max(most.host_staging, base.host_staging);
   }

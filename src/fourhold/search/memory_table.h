@@ -25,10 +25,12 @@ struct PlanBytes {
   std::int64_t host_staging = 0;  // pinned buffers beside it
 };
 
-// One stage under one storage, whatever the micro-batch: what is there before any block works.
+// One stage under one storage, whatever the micro-batch: what is there before any block works, but
+// for the buffers of what it sends to its neighbours, which grow with the micro-batch.
 struct StageBase {
   std::int64_t static_bytes = 0;
   std::int64_t optimizer_bytes = 0;
+  std::int64_t send_bytes = 0;  // of one sequence
   std::int64_t host = 0;
   std::int64_t host_staging = 0;
 };
@@ -71,6 +73,7 @@ void weigh_works(const Works& works, const StorageBlocks& storage,
 // byte (property test).
 [[nodiscard]] PlanBytes plan_bytes(const std::vector<PeakMoments>& moments, const AliveSums& alive,
                                    const std::vector<StageBase>& bases,
-                                   const std::vector<std::int64_t>& work_bytes);
+                                   const std::vector<std::int64_t>& work_bytes,
+                                   std::int64_t micro_batch);
 
 }  // namespace fourhold::search

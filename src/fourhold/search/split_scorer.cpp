@@ -96,7 +96,7 @@ PlanBytes SplitScorer::bytes(std::size_t storage) {
     sum_alive(*moments_[motion], class_->weights[storage], alive_[motion]);
   }
   return plan_bytes(*moments_[motion], alive_[motion], pipeline_->bases[storage],
-                    class_->work_bytes[storage]);
+                    class_->work_bytes[storage], plan_.micro_batch);
 }
 
 double SplitScorer::group_bound() {

@@ -17,7 +17,7 @@ TEST(Verbs, TheListOfCommandsIsFixed) {
   std::vector<std::string_view> names;
   for (const Verb& verb : verbs()) names.push_back(verb.name);
   EXPECT_EQ(names,
-            (std::vector<std::string_view>{"fit", "plan", "predict", "train", "sample", "tokenize",
+            (std::vector<std::string_view>{"fit", "plan", "predict", "train", "launch", "sample", "tokenize",
                                            "stall", "measure", "params", "explain", "compare",
                                            "models", "hardware", "profiles", "man", "completion"}));
 }
