@@ -92,6 +92,7 @@ TEST_P(Killed, TenTimesItEndsAndGoesOn) {
     EXPECT_GE(newest(), before + steps) << "a complete checkpoint is lost";
     ASSERT_LT(newest(), kSteps) << "it was done before the kill";
   }
+  RecordProperty("killed_while_saving", killed_saving);
   EXPECT_GT(killed_saving, 0);
   const std::int64_t first = newest();
   const json::Value rest = answer(ranks, options(path("run")) + "--resume auto");
