@@ -2,15 +2,20 @@
 
 #include <array>
 #include <utility>
+#include <vector>
+
+#include <fmt/format.h>
 
 #include "apps/engine/machine.h"
+#include "fourhold/api/run.h"
+#include "fourhold/api/target.h"
 #include "fourhold/base/error.h"
 #include "fourhold/engine/kernels/isa.h"
 #include "fourhold/engine/measure/machine.h"
 #include "fourhold/engine/measure/rank_links.h"
 #include "fourhold/engine/train/process_memory.h"
-#include "fourhold/hardware/catalogue.h"
 #include "fourhold/hardware/cluster.h"
+#include "fourhold/plan/compute_type.h"
 #include "fourhold/predict/model_flops.h"
 #include "fourhold/predict/scaling.h"
 #include "fourhold/predict/time.h"
@@ -38,13 +43,32 @@ hardware::Device measured_device(const plan::Plan& plan, engine::Communicator* r
   return measured;
 }
 
+// The run has a profile of its own, but a device that names one which is not there is wrong.
+void require_profile(const hardware::Device& device, const std::string& asked) {
+  if (device.default_profile.empty()) return;
+  try {
+    static_cast<void>(plan::load_profile(device.default_profile));
+  } catch (const Error& fault) {
+    throw fault.inside("--device " + asked + ": default_profile");
+  }
+}
+
 hardware::Device device_of(const std::string& device, const engine::TrainSetup& setup,
                            const Note& note) {
   if (device == kMeasure) return measured_device(setup.plan, setup.place.communicator);
-  hardware::LoadedDevice loaded = hardware::load_device(device);
-  for (const std::string& text : loaded.notes) note(text);
-  note("time and MFU are set against " + loaded.device.name + ", not against this machine");
-  return std::move(loaded.device);
+  const api::Target target = *api::load_target({.device = device});
+  if (target.listed > 1) {
+    throw Error("--device",
+                fmt::format("lists {} devices; a run is set against one", target.listed),
+                "name one device, or a file of `fourhold measure`");
+  }
+  const hardware::Device& named = target.cluster.device;
+  require_profile(named, device);
+  std::vector<std::string> notes = target.notes;
+  api::add_rate_note(named, plan::compute_type(setup.plan.precision), notes);
+  for (const std::string& text : notes) note(text);
+  note("time and MFU are set against " + named.name + ", not against this machine");
+  return named;
 }
 
 // Against one rank at its best micro-batch without recomputation (predict/scaling.h).

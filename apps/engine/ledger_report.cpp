@@ -6,6 +6,7 @@
 
 #include "fourhold/base/quantity.h"
 #include "fourhold/report/table.h"
+#include "fourhold/report/text.h"
 
 namespace fourhold::engine_app {
 namespace {
@@ -42,11 +43,11 @@ json::Value ledgers_json(const ledger::Ledger& predicted, const ledger::Ledger& 
 
 std::string bytes_text(const ledger::Ledger& measured, const ledger::Comparison& comparison) {
   if (comparison.is_equal()) {
-    return fmt::format("Bytes    predicted = measured: {} entries, live peak {}, arena {}",
+    return fmt::format("predicted = measured: {} entries, live peak {}, arena {}",
                        format_count(comparison.entries_a), format_bytes(measured.live_peak_bytes),
                        format_bytes(measured.reserved_bytes));
   }
-  return fmt::format("Bytes    predicted and measured differ in {} of {} entries",
+  return fmt::format("predicted and measured differ in {} of {} entries",
                      format_count(comparison.entries_differing),
                      format_count(comparison.entries_a));
 }
@@ -75,8 +76,9 @@ std::string ledgers_text(const ledger::Ledger& predicted, const ledger::Ledger& 
   int shown = 0;
   for (const ledger::CompareRow& row : comparison.rows) {
     if (!row.differs() || ++shown > 10) continue;
-    text += fmt::format("differs: {} ({} predicted, {} measured)\n", row.key,
-                        format_bytes(row.bytes.a), format_bytes(row.bytes.b));
+    text += report::wrapped(fmt::format("{} ({} predicted, {} measured)", row.key,
+                                        format_bytes(row.bytes.a), format_bytes(row.bytes.b)),
+                            screen.columns, "differs: ");
   }
   return text;
 }

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -23,6 +24,7 @@
 #include "fourhold/engine/train/process_memory.h"
 #include "fourhold/hardware/device_file.h"
 #include "fourhold/report/table.h"
+#include "fourhold/report/text.h"
 
 namespace fourhold::engine_app {
 namespace {
@@ -42,25 +44,29 @@ void add_row(report::Table& table, const char* type, double peak, double bandwid
 }
 
 // A line on one kind of link; "" where there is none.
-std::string link_text(const char* where, const hardware::Link& link) {
+std::string link_text(const char* where, const hardware::Link& link, const report::Screen& screen) {
   if (!link.exists()) return "";
-  return fmt::format(
-      "Messages {}: {:.1f} MB/s, {:.1f} us; reduce-scatter {:.1f} MB/s, starts in {:.1f} us\n",
-      where, link.bytes_per_second / 1e6, link.latency_seconds * 1e6,
-      link.sustained_bytes_per_second() / 1e6, link.start_seconds * 1e6);
+  return report::wrapped(
+      fmt::format("{}: {:.1f} MB/s, {:.1f} us; reduce-scatter {:.1f} MB/s, starts in {:.1f} us",
+                  where, link.bytes_per_second / 1e6, link.latency_seconds * 1e6,
+                  link.sustained_bytes_per_second() / 1e6, link.start_seconds * 1e6),
+      screen.columns, "Messages ");
 }
 
 std::string text_of(const Device& device, const api::MeasureRequest& request, double seconds,
                     const report::Screen& screen) {
-  std::string text = fmt::format(
-      "{}: products at {:.0f} GFLOP/s in bf16 and {:.0f} in fp32\n"
-      "Memory   {} usable, {:.0f} GB/s\n",
-      device.name, device.peak_flops.bf16 * device.sustained.matmul / 1e9,
-      device.peak_flops.fp32 * device.sustained_fp32->matmul / 1e9, format_bytes(device.usable),
-      device.memory_bandwidth_bytes_per_second / 1e9);
+  const auto fact = [&screen](std::string_view label, const std::string& fact_text) {
+    return report::wrapped(fact_text, screen.columns, label);
+  };
+  std::string text =
+      fact("", fmt::format("{}: products at {:.0f} GFLOP/s in bf16 and {:.0f} in fp32", device.name,
+                           device.peak_flops.bf16 * device.sustained.matmul / 1e9,
+                           device.peak_flops.fp32 * device.sustained_fp32->matmul / 1e9));
+  text += fact("Memory   ", fmt::format("{} usable, {:.0f} GB/s", format_bytes(device.usable),
+                                        device.memory_bandwidth_bytes_per_second / 1e9));
   text += request.output.empty()
-              ? std::string("Not kept; -o machine.json writes a file for --device\n")
-              : fmt::format("Written  {}: give it to --device\n", request.output);
+              ? fact("", "Not kept; -o machine.json writes a file for --device")
+              : fact("Written  ", fmt::format("{}: give it to --device", request.output));
   report::Table table({{"type"},
                        {"best product", Align::right},
                        {"a layer's", Align::right},
@@ -72,9 +78,11 @@ std::string text_of(const Device& device, const api::MeasureRequest& request, do
   add_row(table, "bf16", device.peak_flops.bf16, bandwidth, device.sustained);
   add_row(table, "fp32", device.peak_flops.fp32, bandwidth, *device.sustained_fp32);
   text += "\n" + table.text(screen);
-  text += link_text("in a node", device.intra_node) + link_text("between nodes", device.inter_node);
-  text += fmt::format("\n{}\na kernel starts in {:.1f} us; measuring took {:.1f} s\n", device.note,
-                      device.sustained.kernel_start_seconds * 1e6, seconds);
+  text += link_text("in a node", device.intra_node, screen) +
+          link_text("between nodes", device.inter_node, screen);
+  text += "\n" + fact("", device.note) +
+          fact("", fmt::format("a kernel starts in {:.1f} us; measuring took {:.1f} s",
+                               device.sustained.kernel_start_seconds * 1e6, seconds));
   return text;
 }
 

@@ -8,6 +8,7 @@
 
 #include "fourhold/base/quantity.h"
 #include "fourhold/report/table.h"
+#include "fourhold/report/text.h"
 
 namespace fourhold::engine_app {
 namespace {
@@ -73,7 +74,7 @@ json::Value traffic_json(RankResults ranks) {
 std::string ranks_bytes_text(RankResults ranks) {
   const RankResult sum = sum_of(ranks);
   if (sum.entries_differing > 0) {
-    return fmt::format("Bytes    predicted and measured differ in {} of {} entries of {} ranks",
+    return fmt::format("predicted and measured differ in {} of {} entries of {} ranks",
                        format_count(sum.entries_differing), format_count(sum.entries),
                        ranks.size());
   }
@@ -81,7 +82,7 @@ std::string ranks_bytes_text(RankResults ranks) {
       std::max_element(ranks.begin(), ranks.end(), [](const RankResult& a, const RankResult& b) {
         return a.measured.live_peak_bytes < b.measured.live_peak_bytes;
       });
-  return fmt::format("Bytes    predicted = measured on {} ranks: {} entries, live peak {} at most",
+  return fmt::format("predicted = measured on {} ranks: {} entries, live peak {} at most",
                      ranks.size(), format_count(sum.entries),
                      format_bytes(largest->measured.live_peak_bytes));
 }
@@ -104,10 +105,12 @@ std::string ranks_text(RankResults ranks, const report::Screen& screen) {
   const RankResult sum = sum_of(ranks);
   const std::int64_t predicted = whole_bytes(sum.predicted_traffic_bytes);
   return table.text(screen) +
-         fmt::format("Sent     {} by all ranks, {} predicted{}\n",
-                     format_bytes(Bytes(sum.measured_traffic_bytes)),
-                     format_bytes(Bytes(predicted)),
-                     predicted == sum.measured_traffic_bytes ? ": equal" : ": they differ");
+         report::wrapped(
+             fmt::format("{} by all ranks, {} predicted{}",
+                         format_bytes(Bytes(sum.measured_traffic_bytes)),
+                         format_bytes(Bytes(predicted)),
+                         predicted == sum.measured_traffic_bytes ? ": equal" : ": they differ"),
+             screen.columns, "Sent     ");
 }
 
 }  // namespace fourhold::engine_app

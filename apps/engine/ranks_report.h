@@ -19,7 +19,7 @@ using RankResults = std::span<const engine::RankResult>;
 // {"predicted_bytes", "measured_bytes"}, of all ranks and steps.
 [[nodiscard]] json::Value traffic_json(RankResults ranks);
 
-// The line that answers whether bytes agree on several ranks.
+// The answer whether bytes agree on several ranks.
 [[nodiscard]] std::string ranks_bytes_text(RankResults ranks);
 // A table with a row for each rank.
 [[nodiscard]] std::string ranks_text(RankResults ranks, const report::Screen& screen);

@@ -67,10 +67,12 @@ void write_notes(const PreparedSampling& prepared, const engine::SampleResult& r
     return shell::write_note("no token was generated: nothing was measured\n");
   }
   shell::write_note(
-      fmt::format("{}\nSpeed    {:.1f} tokens/s; {} of prompt in {:.2f} s\n",
-                  bytes_text(result.measured, result.comparison), result.tokens_per_second(),
-                  counted(static_cast<std::int64_t>(prepared.setup.prompt.size()), "token"),
-                  result.prompt_seconds));
+      shell::labelled("Bytes    ", bytes_text(result.measured, result.comparison)) +
+      shell::labelled(
+          "Speed    ",
+          fmt::format("{:.1f} tokens/s; {} of prompt in {:.2f} s", result.tokens_per_second(),
+                      counted(static_cast<std::int64_t>(prepared.setup.prompt.size()), "token"),
+                      result.prompt_seconds)));
   if (result.comparison.is_equal()) return;
   shell::write_note(ledgers_text(result.predicted, result.measured, result.comparison, screen));
 }

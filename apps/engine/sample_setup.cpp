@@ -94,24 +94,77 @@ void require_memory(const api::SampleRequest& request, plan::Precision precision
       ExitCode::answer_is_no);
 }
 
-// Without a temperature the likeliest token is taken: nothing is drawn.
-void refuse_options_without_effect(const api::SampleRequest& request) {
-  if (request.temperature != 0.0) return;
-  const auto refuse = [](bool given, const char* flag) {
-    if (!given) return;
-    throw Error(flag, "has no effect: --temperature 0 takes the likeliest token",
-                "leave one of the two out");
-  };
-  refuse(request.top_k.has_value(), "--top-k");
-  refuse(request.top_p.has_value(), "--top-p");
-  refuse(request.seed.has_value(), "--seed");
-}
+// What flags say, else what the model is published with (said in a note), else the rule of ours.
+class Choice {
+ public:
+  Choice(const api::SampleRequest& request, const engine::GenerationConfig& published)
+      : request_(request), published_(published) {
+    // The published rule draws nothing; who asks for a way of drawing wants to draw.
+    const bool asks =
+        request.temperature || request.top_k || request.top_p || request.seed.has_value();
+    const bool draws = published.draws.value_or(true) || asks;
+    rule_.temperature = request.temperature.value_or(kTemperature);
+    if (!draws) {
+      rule_.temperature = 0;
+      add("do_sample false");
+    } else if (!request.temperature && published.temperature) {
+      rule_.temperature = *published.temperature;
+      add(fmt::format("temperature {}", *published.temperature));
+    }
+    refuse_options_without_effect();
+    if (rule_.temperature != 0) limit();
+    rule_.seed = static_cast<std::uint64_t>(request.seed.value_or(1));
+  }
+
+  [[nodiscard]] const engine::ChoiceRule& rule() const { return rule_; }
+  void add_notes(std::vector<std::string>& notes) const {
+    if (!taken_.empty()) {
+      notes.push_back("generation_config.json says " + taken_ +
+                      ": taken where no flag says otherwise");
+    }
+    if (published_.not_applied.empty()) return;
+    notes.push_back(fmt::format("generation_config.json sets {}, which is not applied",
+                                fmt::join(published_.not_applied, ", ")));
+  }
+
+ private:
+  void add(const std::string& text) { taken_ += (taken_.empty() ? "" : ", ") + text; }
+
+  // Without a temperature the likeliest token is taken: nothing is drawn.
+  void refuse_options_without_effect() const {
+    if (rule_.temperature != 0) return;
+    const auto refuse = [this](bool given, const char* flag) {
+      if (!given) return;
+      throw Error(flag,
+                  request_.temperature
+                      ? "has no effect: --temperature 0 takes the likeliest token"
+                      : "has no effect: generation_config.json says temperature 0, which takes the "
+                        "likeliest token",
+                  request_.temperature ? "leave one of the two out" : "give a --temperature too");
+    };
+    refuse(request_.top_k.has_value(), "--top-k");
+    refuse(request_.top_p.has_value(), "--top-p");
+    refuse(request_.seed.has_value(), "--seed");
+  }
+
+  void limit() {
+    rule_.top_k = request_.top_k.value_or(published_.top_k.value_or(0));
+    rule_.top_p = request_.top_p.value_or(published_.top_p.value_or(1));
+    if (!request_.top_k && rule_.top_k > 0) add(fmt::format("top_k {}", rule_.top_k));
+    if (!request_.top_p && published_.top_p) add(fmt::format("top_p {}", rule_.top_p));
+  }
+
+  const api::SampleRequest& request_;
+  const engine::GenerationConfig& published_;
+  engine::ChoiceRule rule_;
+  std::string taken_;
+};
 
 }  // namespace
 
 PreparedSampling prepare_sampling(const api::SampleRequest& request) {
-  refuse_options_without_effect(request);
   SampleSource source = open_sample_source(request.model);
+  const Choice choice(request, source.generation);
   PreparedSampling prepared;
   engine::SampleSetup& setup = prepared.setup;
   setup.tokenizer = open_source_tokenizer(source, request.tokenizer);
@@ -125,10 +178,7 @@ PreparedSampling prepare_sampling(const api::SampleRequest& request) {
   setup.plan.isa =
       std::string(plan::to_string(engine::isa_of_plan(request.plan.isa.value_or("auto"))));
   plan::validate(setup.plan, source.model, setup.profile);
-  setup.rule = {.temperature = request.temperature.value_or(kTemperature),
-                .top_k = request.top_k.value_or(0),
-                .top_p = request.top_p.value_or(1),
-                .seed = static_cast<std::uint64_t>(request.seed.value_or(1))};
+  setup.rule = choice.rule();
   const ledger::Ledger predicted =
       predict::sample_ledger(source.model, setup.plan, setup.profile, engine::sample_sizes(prompt));
   prepared.predicted_bytes = ledger::place(predicted.entries).reserved_bytes;
@@ -138,6 +188,7 @@ PreparedSampling prepare_sampling(const api::SampleRequest& request) {
   setup.weights = source.weights;
   setup.stop_tokens = source.stop_tokens;
   prepared.notes = std::move(source.notes);
+  choice.add_notes(prepared.notes);
   return prepared;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -11,6 +12,7 @@
 #include "fourhold/base/error.h"
 #include "fourhold/base/json.h"
 #include "fourhold/base/quantity.h"
+#include "fourhold/base/text_file.h"
 #include "fourhold/engine/checkpoint/checkpoint_names.h"
 #include "fourhold/engine/checkpoint/marker.h"
 #include "fourhold/engine/checkpoint/safetensors_reader.h"
@@ -25,6 +27,8 @@ namespace {
 namespace fs = std::filesystem;
 namespace data = engine::data;
 
+constexpr std::string_view kGenerationConfig = "generation_config.json";
+constexpr std::int64_t kMostConfigBytes = 1 << 20;
 constexpr const char* kGive =
     "name a checkpoint or the --out folder of `fourhold train`, or a folder with config.json and "
     ".safetensors files";
@@ -42,25 +46,24 @@ bool holds_weights(const fs::path& folder) {
   return false;
 }
 
-// The folder of a checkpoint's weights, if `name` is one or holds some.
+// The folder of a checkpoint's weights, if `name` is one, is a file of one, or holds some.
 std::optional<std::string> checkpoint_in(const std::string& name, SampleSource& source) {
-  std::string path = name;
-  if (!is_there(fs::path(name) / std::string(engine::kMarkerName))) {
+  std::optional<engine::SavedCheckpoint> saved =
+      engine::own_checkpoint(name, engine::Verify::contents);
+  if (!saved) {
     if (engine::steps_in(name).empty()) return std::nullopt;
     const engine::Latest latest = engine::latest_checkpoint(name);
     for (const std::string& skipped : latest.skipped) source.notes.push_back(skipped);
     if (!latest.path) {
       throw Error(name, "holds no complete checkpoint: " + latest.skipped.front(),
-                  "use another folder, or train on: the next save is whole");
+                  "restore one, or use the folder of another run");
     }
-    path = *latest.path;
+    saved = engine::own_checkpoint(*latest.path, engine::Verify::sizes);  // it was just read
   }
-  // The newest of a run's has been read already.
-  const engine::SavedCheckpoint saved = engine::open_checkpoint(
-      path, path == name ? engine::Verify::contents : engine::Verify::sizes);
-  source.tokenizer = saved.run.tokenizer;
-  source.notes.push_back("checkpoint " + path + ", after step " + std::to_string(saved.run.step));
-  return path;
+  source.tokenizer = saved->run.tokenizer;
+  source.notes.push_back("checkpoint " + saved->path + ", after step " +
+                         std::to_string(saved->run.step));
+  return saved->path;
 }
 
 std::string weights_of(const std::string& name, SampleSource& source) {
@@ -72,7 +75,10 @@ std::string weights_of(const std::string& name, SampleSource& source) {
   }
   std::error_code fault;
   if (!fs::is_directory(path, fault)) {
-    if (path.extension() == ".safetensors") return name;
+    if (path.extension() == ".safetensors") {
+      static_cast<void>(checkpoint_in(name, source));
+      return name;
+    }
     throw Error("model", "'" + name + "' is a file that holds no weights", kGive);
   }
   if (const auto checkpoint = checkpoint_in(name, source)) return *checkpoint;
@@ -80,21 +86,25 @@ std::string weights_of(const std::string& name, SampleSource& source) {
   return name;
 }
 
-// `eos_token_id`: one or several.
-std::vector<data::TokenId> stop_tokens_of(const json::Value& config, std::int64_t vocab) {
-  std::vector<data::TokenId> ids;
-  const auto add = [&](const json::Value& value) {
-    if (!value.is_integer() || value.integer() < 0 || value.integer() >= vocab) return;
-    ids.push_back(static_cast<data::TokenId>(value.integer()));
-  };
-  const json::Value* value = config.find("eos_token_id");
-  if (value == nullptr) return ids;
-  if (value->is_array()) {
-    for (const json::Value& one : value->array()) add(one);
-  } else {
-    add(*value);
+fs::path folder_of(const std::string& weights) {
+  const fs::path path(weights);
+  return path.extension() == ".safetensors" ? path.parent_path() : path;
+}
+
+// Of generation_config.json, which counts for what both say, and of config.json.
+engine::GenerationConfig generation_of(const SampleSource& source,
+                                       const model::ConfigText& config) {
+  engine::GenerationConfig generation;
+  const fs::path file = folder_of(source.weights) / std::string(kGenerationConfig);
+  if (is_there(file)) {
+    generation = engine::parse_generation_config(read_text_file(file.string(), kMostConfigBytes),
+                                                 source.model.vocab, file.string());
   }
-  return ids;
+  const auto stops = engine::read_stop_tokens(
+      json::parse(config.text, config.name, json::Literals::nan_and_infinity), source.model.vocab,
+      config.name);
+  if (!generation.stop_tokens) generation.stop_tokens = stops;
+  return generation;
 }
 
 bool is_bytes(const data::Tokenizer& tokenizer) { return tokenizer.name() == "bytes"; }
@@ -102,8 +112,7 @@ bool is_bytes(const data::Tokenizer& tokenizer) { return tokenizer.name() == "by
 // The source's own, if it says or holds one.
 std::optional<std::string> own_tokenizer(SampleSource& source) {
   if (source.tokenizer == "bytes") return source.tokenizer;
-  const fs::path path(source.weights);
-  const fs::path folder = path.extension() == ".safetensors" ? path.parent_path() : path;
+  const fs::path folder = folder_of(source.weights);
   for (const char* file : {"tokenizer.json", "tokenizer.model"}) {
     if (is_there(folder / file)) return (folder / file).string();
   }
@@ -124,8 +133,7 @@ SampleSource open_sample_source(const std::string& name) {
   source.model = model::read_hf_config(text.text, text.name);
   source.numerics = model::read_numerics(text.text, text.name);
   require_kernels(source.model, source.numerics);
-  source.stop_tokens = stop_tokens_of(
-      json::parse(text.text, text.name, json::Literals::nan_and_infinity), source.model.vocab);
+  source.generation = generation_of(source, text);
   return source;
 }
 
@@ -144,8 +152,8 @@ std::shared_ptr<data::Tokenizer> open_source_tokenizer(SampleSource& source,
   std::shared_ptr<data::Tokenizer> tokenizer = data::open_tokenizer(*name);
   const std::int64_t ids = tokenizer->vocabulary_size();
   if (ids > source.model.vocab) {
-    throw Error(asked.empty() ? *name : "--tokenizer",
-                fmt::format("{} has {} ids, the model only {}", tokenizer->name(),
+    throw Error(asked.empty() ? source.weights : "--tokenizer",
+                fmt::format("tokenizer {} has {} ids, the model only {}", tokenizer->name(),
                             format_count(ids), format_count(source.model.vocab)),
                 "give the tokenizer that made the model's training data");
   }
@@ -157,8 +165,10 @@ std::shared_ptr<data::Tokenizer> open_source_tokenizer(SampleSource& source,
     source.notes.push_back(fmt::format("ids from {} to {} have no text and are never chosen",
                                        format_count(ids), format_count(source.model.vocab - 1)));
   }
-  if (is_bytes(*tokenizer)) source.stop_tokens.clear();  // of another vocabulary
-  if (const auto end = tokenizer->end_of_text()) source.stop_tokens.push_back(*end);
+  std::vector<data::TokenId>& stops = source.stop_tokens;
+  if (source.generation.stop_tokens) stops = *source.generation.stop_tokens;
+  if (is_bytes(*tokenizer)) stops.clear();  // of another vocabulary
+  if (const auto end = tokenizer->end_of_text()) stops.push_back(*end);
   return tokenizer;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "fourhold/engine/data/tokenizer.h"
+#include "fourhold/engine/sample/generation_config.h"
 #include "fourhold/model/model_config.h"
 #include "fourhold/model/numerics.h"
 
@@ -17,7 +18,8 @@ struct SampleSource {
   std::string tokenizer;  // its name, as the checkpoint states it; empty: it does not
   model::ModelConfig model;
   model::Numerics numerics;
-  std::vector<engine::data::TokenId> stop_tokens;  // as config.json states them
+  engine::GenerationConfig generation;             // of generation_config.json and config.json
+  std::vector<engine::data::TokenId> stop_tokens;  // known with the tokenizer
   std::vector<std::string> notes;
 };
 

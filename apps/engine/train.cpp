@@ -7,6 +7,7 @@
 #include <fstream>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -44,7 +45,7 @@ class TrainLog {
         throw Error("--out", folder_ + " holds the log of another run",
                     "go on with it by --resume auto, name another folder, or delete " + log_path());
       }
-      note(log_path() + " goes on behind the lines of the run before");
+      note_later(log_path() + " goes on behind the lines of the run before");
     }
     lines_.open(log_path(), std::ios::app);
     if (!lines_) refuse_log();
@@ -59,11 +60,16 @@ class TrainLog {
     open_ = false;
   }
   void note(const std::string& text) {
+    write_waiting();
     end_line();
     shell::write_note(shell::labelled("", text));
   }
+  // Said before the next note, and not at all where the run is refused before that: then the
+  // refusal is what matters.
+  void note_later(std::string text) { waiting_.push_back(std::move(text)); }
 
   void line(const engine::TrainLine& line) {
+    write_waiting();
     write_files(line);
     const bool last = line.step.step == frame_.steps;
     if (line.step.step % every_ != 0 && !last && line.step.step != 1) return;
@@ -79,6 +85,10 @@ class TrainLog {
   }
 
  private:
+  void write_waiting() {
+    for (const std::string& text : waiting_) shell::write_note(shell::labelled("", text));
+    waiting_.clear();
+  }
   [[nodiscard]] std::string log_path() const { return folder_ + "/log.jsonl"; }
   [[noreturn]] void refuse_log() const {
     throw Error(log_path(), std::string("cannot be written: ") + std::strerror(errno),
@@ -108,6 +118,7 @@ class TrainLog {
   std::int64_t every_;
   bool terminal_;
   bool open_ = false;
+  std::vector<std::string> waiting_;
   std::string folder_;
   std::ofstream lines_;
   std::optional<engine::EventFile> events_;
@@ -120,17 +131,14 @@ engine::TrainResult train_unseen(const engine::TrainSetup& setup) {
                                .stop_asked = [] { return stop_asked(); }});
 }
 
-void say_what_begins(const PreparedTraining& prepared) {
+// The size of what is about to begin.
+std::string size_text(const PreparedTraining& prepared) {
   const plan::Plan& plan = prepared.setup.plan;
-  for (const std::string& note : prepared.notes) {
-    shell::write_note(shell::labelled("note: ", note));
-  }
   const std::string ranks =
       plan.devices() == 1 ? "" : counted(plan.devices(), "rank") + ", each with an ";
-  shell::write_note(shell::labelled(
-      "", fmt::format("{}arena of {} predicted, and up to {} beside it; {}, {}", ranks,
-                      format_bytes(prepared.predicted_bytes), format_bytes(kOutsideAllowance),
-                      counted(plan.threads, "thread"), plan.isa)));
+  return fmt::format("{}arena of {} predicted, and up to {} beside it; {}, {}", ranks,
+                     format_bytes(prepared.predicted_bytes), format_bytes(kOutsideAllowance),
+                     counted(plan.threads, "thread"), plan.isa);
 }
 
 // A run that a signal ended is not the run that was asked for.
@@ -165,7 +173,6 @@ ExitCode train_as(const Question& question, const api::TrainRequest& request,
     if (kept && has_steps(result)) write_ledgers(request.out, result, ranks.own().rank);
     return code_of(result);
   }
-  say_what_begins(prepared);
   watch_stop_signals(
       {.first = kept ? "stopping after this step, and saving" : "stopping after this step",
        .again =
@@ -178,8 +185,11 @@ ExitCode train_as(const Question& question, const api::TrainRequest& request,
                  .expected = std::nullopt,
                  .out = request.out};
   TrainLog log(request, frame);
-  frame.expected = expected_speed(request.device, prepared.setup,
-                                  [&](const std::string& text) { log.note("note: " + text); });
+  for (const std::string& note : prepared.notes) log.note_later("note: " + note);
+  log.note_later(size_text(prepared));
+  frame.expected = expected_speed(request.device, prepared.setup, [&](const std::string& text) {
+    log.note_later("note: " + text);
+  });
   const engine::TrainResult result =
       engine::train(prepared.setup, {.note = [&](const std::string& text) { log.note(text); },
                                      .line = [&](const engine::TrainLine& line) { log.line(line); },

@@ -1,12 +1,14 @@
 #include "apps/engine/train_report.h"
 
 #include <algorithm>
+#include <string_view>
 
 #include <fmt/format.h>
 
 #include "apps/engine/ledger_report.h"
 #include "apps/engine/ranks_report.h"
 #include "fourhold/base/quantity.h"
+#include "fourhold/report/text.h"
 
 namespace fourhold::engine_app {
 namespace {
@@ -42,32 +44,60 @@ json::Value optional_json(const std::optional<double>& value) {
   return value ? json::Value(*value) : json::Value();
 }
 
+// One fact behind its label, on as many lines as it takes.
+std::string fact(std::string_view label, const std::string& text, const report::Screen& screen) {
+  constexpr int kLabelColumns = 9;
+  return report::wrapped(text, screen.columns, report::padded_right(label, kLabelColumns));
+}
+
 std::string verdict_text(const TrainResult& result) {
-  if (!has_steps(result)) return "Bytes    no step was done: nothing was measured";
+  if (!has_steps(result)) return "no step was done: nothing was measured";
   if (result.ranks.size() > 1) return ranks_bytes_text(result.ranks);
   return bytes_text(result.measured, result.comparison);
 }
 
-std::string speed_text(const TrainResult& result, const RunFrame& frame) {
+std::string loss_text(const TrainResult& result) {
+  if (result.losses.empty()) return "no step was done";
+  std::string text = fmt::format("{:.4f} at step {}, {:.4f} at step {}", result.losses.front(),
+                                 result.first_step, result.losses.back(), result.last_step);
+  if (result.held_out_loss) text += fmt::format("; held out {:.4f}", *result.held_out_loss);
+  return text;
+}
+
+std::string speed_text(const TrainResult& result, const RunFrame& frame,
+                       const report::Screen& screen) {
   const double seconds = median_seconds(result);
   std::string text =
-      fmt::format("Speed    {} tokens/s, {:.3f} s a step (median)",
+      fmt::format("{} tokens/s, {:.3f} s a step (median)",
                   format_count(static_cast<std::int64_t>(tokens_per_second(result))), seconds);
-  if (frame.expected && seconds > 0) {
-    const double predicted = frame.expected->step_seconds;
-    text +=
-        fmt::format(", {:.3g} predicted ({:+.0f}%)\nMFU      {:.3g}% of the {:.0f} GFLOP/s {}",
-                    predicted, 100 * (predicted / seconds - 1), 100 * frame.expected->mfu(seconds),
-                    frame.expected->peak_flops_per_second / 1e9,
-                    frame.expected->device.empty() ? "this machine's fastest product reached"
-                                                   : "of " + frame.expected->device);
+  if (!frame.expected || seconds <= 0) return fact("Speed", text, screen);
+  const double predicted = frame.expected->step_seconds;
+  text += fmt::format(", {:.3g} predicted ({:+.0f}%)", predicted, 100 * (predicted / seconds - 1));
+  std::string lines =
+      fact("Speed", text, screen) +
+      fact("MFU",
+           fmt::format("{:.3g}% of the {:.0f} GFLOP/s {}", 100 * frame.expected->mfu(seconds),
+                       frame.expected->peak_flops_per_second / 1e9,
+                       frame.expected->device.empty() ? "this machine's fastest product reached"
+                                                      : "of " + frame.expected->device),
+           screen);
+  if (frame.expected->kept) {
+    lines += fact("Kept",
+                  fmt::format("{:.0f}% of {} times the speed of one rank, as predicted",
+                              100 * *frame.expected->kept, result.ranks.size()),
+                  screen);
   }
-  text += "\n";
-  if (frame.expected && frame.expected->kept) {
-    text += fmt::format("Kept     {:.0f}% of {} times the speed of one rank, as predicted\n",
-                        100 * *frame.expected->kept, result.ranks.size());
-  }
-  return text;
+  return lines;
+}
+
+// A command to copy: its paths stay whole, on lines of their own where they are long.
+std::string entries_text(const std::string& folder, const report::Screen& screen) {
+  const std::string start = "Entries  fourhold compare ";
+  const std::string first = report::printable(folder) + "/ledger-predicted.json";
+  const std::string second = report::printable(folder) + "/ledger-measured.json";
+  const bool beside = report::columns_of(start + first + " \\") <= screen.columns;
+  const std::string indent(beside ? start.size() : 0, ' ');
+  return fmt::format("{}{}{} \\\n{}{}\n", start, beside ? "" : "\\\n", first, indent, second);
 }
 
 }  // namespace
@@ -101,33 +131,26 @@ json::Value to_json(const TrainResult& result, const RunFrame& frame) {
 
 std::string to_text(const TrainResult& result, const RunFrame& frame,
                     const report::Screen& screen) {
-  std::string text = verdict_text(result) + "\n";
-  if (result.losses.empty()) {
-    text += "Loss     no step was done\n";
-  } else {
-    text += fmt::format("Loss     {:.4f} at step {}, {:.4f} at step {}", result.losses.front(),
-                        result.first_step, result.losses.back(), result.last_step);
-    if (result.held_out_loss) text += fmt::format("; held out {:.4f}", *result.held_out_loss);
-    text += "\n";
-  }
+  std::string text = fact("Bytes", verdict_text(result), screen);
+  text += fact("Loss", loss_text(result), screen);
   if (has_steps(result)) {
-    text += speed_text(result, frame);
-    text += fmt::format("Stall    {:.2f}% of updates were too small to change a weight\n",
-                        100 * result.stall.share());
+    text += speed_text(result, frame, screen);
+    text += fact("Stall",
+                 fmt::format("{:.2f}% of updates were too small to change a weight",
+                             100 * result.stall.share()),
+                 screen);
   }
-  text += fmt::format("Process  {} beside the arena of {}; at most {} in all\n",
-                      format_bytes(result.outside_arena_bytes), format_bytes(result.arena_bytes),
-                      format_bytes(result.peak_resident_bytes));
+  text +=
+      fact("Process",
+           fmt::format("{} beside the arena of {}; at most {} in all",
+                       format_bytes(result.outside_arena_bytes), format_bytes(result.arena_bytes),
+                       format_bytes(result.peak_resident_bytes)),
+           screen);
   if (result.checkpoint) {
-    text += fmt::format("Saved    {} in {:.1f} s\n", *result.checkpoint, result.save_seconds);
+    text += fact("Saved", fmt::format("{} in {:.1f} s", *result.checkpoint, result.save_seconds),
+                 screen);
   }
-
-  if (!frame.out.empty() && has_steps(result)) {
-    text += fmt::format(
-        "Entries  fourhold compare {0}/ledger-predicted.json \\\n"
-        "                          {0}/ledger-measured.json\n",
-        frame.out);
-  }
+  if (!frame.out.empty() && has_steps(result)) text += entries_text(frame.out, screen);
   if (result.ranks.size() > 1) text += "\n" + ranks_text(result.ranks, screen);
   text += "\n" + ledgers_text(result.predicted, result.measured, result.comparison, screen);
   return text;

@@ -76,6 +76,7 @@ TEST_F(Program, ACheckpointWithAChangedByteIsNeitherSampledNorTrainedFrom) {
       shell("printf XX | dd of=" + saved + "/model.safetensors bs=1 seek=900000 conv=notrunc"), 0);
   for (const std::string& command :
        {kProgram + " sample " + saved + " --tokens 3",
+        kProgram + " sample " + saved + "/model.safetensors --tokens 3",
         kProgram + " train " + saved + " --lr 1e-3 --batch 1 --seq 16 --device none --steps 1"}) {
     EXPECT_EQ(shell(command), 2) << command;
     EXPECT_NE(text("err").find("not those that were saved"), std::string::npos) << text("err");
@@ -88,6 +89,64 @@ TEST_F(Program, ALimitOnTheSizeOfFilesIsAnErrorThatLeavesNothingHalf) {
   for (const fs::directory_entry& entry : fs::directory_iterator(path("run"))) {
     EXPECT_EQ(entry.path().filename().string().find("step-"), std::string::npos) << entry.path();
   }
+}
+
+TEST_F(Program, AFullDiskDuringALogEndsTheRunWithTheLastCheckpointWhole) {
+  const std::string out = " --out " + path("run");
+  ASSERT_EQ(shell(kTrain + "2" + out), 0) << text("err");
+  ASSERT_EQ(shell("ln -sf /dev/full " + path("run/log.jsonl")), 0);
+  EXPECT_EQ(shell(kTrain + "4 --resume auto" + out), 2);
+  EXPECT_NE(text("err").find("log.jsonl: cannot be written: No space left on device"),
+            std::string::npos)
+      << text("err");
+  EXPECT_FALSE(fs::exists(path("run/step-00000004")));
+  EXPECT_EQ(shell(kProgram + " sample " + path("run") + " --tokens 2"), 0) << text("err");
+  ASSERT_EQ(shell("rm " + path("run/log.jsonl")), 0);
+  EXPECT_EQ(shell(kTrain + "4 --resume auto" + out), 0) << text("err");
+}
+
+TEST_F(Program, ARefusedResumptionSaysNothingBeforeItsReason) {
+  const std::string out = " --out " + path("run");
+  ASSERT_EQ(shell(kTrain + "2" + out), 0) << text("err");
+  ASSERT_EQ(shell("echo '{}' > " + path("run/step-00000002/complete.json")), 0);
+  EXPECT_EQ(shell(kTrain + "4 --resume auto" + out), 2);
+  EXPECT_EQ(text("err").find("fourhold: --resume: auto finds no whole checkpoint"), 0U)
+      << text("err");
+  // What is lost of a marker is not for people to add.
+  EXPECT_EQ(shell(kProgram + " sample " + path("run/step-00000002")), 2);
+  EXPECT_NE(text("err").find("complete.json: schema: is missing\n"
+                             "hint: the marker is damaged: use an older checkpoint"),
+            std::string::npos)
+      << text("err");
+}
+
+TEST_F(Program, TheGenerationConfigBesideAModelCountsWhereNoFlagDoes) {
+  ASSERT_EQ(shell(kTrain + "1 --out " + path("run")), 0) << text("err");
+  const std::string model = path("run/step-00000001");
+  const auto write = [&](const std::string& config) {
+    std::ofstream(model + "/generation_config.json") << config;
+  };
+  const auto sample = [&](const std::string& flags) {
+    const int code = shell(kProgram + " sample " + model + " --tokens 4 --threads 1 " + flags +
+                           " > " + path("out"));
+    return code == 0 ? text("out") : "exit code " + std::to_string(code);
+  };
+  const std::string likeliest = sample("--temperature 0");
+  const std::string own = sample("--seed 3 --temperature 1.5 --top-k 40");
+  write(R"({"do_sample": false, "transformers_version": "4.42.3"})");
+  EXPECT_EQ(sample(""), likeliest);
+  EXPECT_NE(text("err").find("generation_config.json says do_sample false"), std::string::npos);
+  EXPECT_EQ(sample("--seed 3 --temperature 1.5 --top-k 40"), own);
+  write(R"({"do_sample": true, "temperature": 1.5, "top_k": 40, "repetition_penalty": 1.1})");
+  EXPECT_EQ(sample("--seed 3"), own);
+  EXPECT_NE(text("err").find("generation_config.json says temperature 1.5, top_k 40"),
+            std::string::npos)
+      << text("err");
+  EXPECT_NE(text("err").find("sets repetition_penalty, which is not applied"), std::string::npos);
+  EXPECT_EQ(sample("--temperature 0"), likeliest);
+  write(R"({"temperature": -1})");
+  EXPECT_EQ(sample(""), "exit code 2");
+  EXPECT_NE(text("err").find("generation_config.json: temperature: is -1"), std::string::npos);
 }
 
 TEST_F(Program, AReaderThatLeavesEndsItWithoutAWord) {

@@ -1,6 +1,7 @@
 #include "fourhold/engine/checkpoint/marker.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -17,6 +18,7 @@ namespace {
 constexpr std::string_view kSchema = "fourhold.checkpoint/1";
 constexpr IntegerRange kFromZero{.least = 0};
 constexpr std::size_t kSumDigits = 16;
+constexpr const char* kDamaged = "the marker is damaged: use an older checkpoint";
 
 // 16 hexadecimal digits: JSON's numbers do not hold 64 unsigned bits.
 std::uint64_t parse_sum(const std::string& text, const std::string& path) {
@@ -29,10 +31,16 @@ std::uint64_t parse_sum(const std::string& text, const std::string& path) {
     sum = sum << 4U | (digit & 15U);
   }
   if (!valid) {
-    throw Error(path, fmt::format("'{:.40}' is not 16 hexadecimal digits", text),
-                "the marker is damaged: use an older checkpoint");
+    throw Error(path, fmt::format("'{:.40}' is not 16 hexadecimal digits", text), kDamaged);
   }
   return sum;
+}
+
+// Nobody writes a marker by hand: what it lacks was lost.
+template <class Value>
+Value required(std::optional<Value> value, const std::string& path) {
+  if (!value) throw Error(path, "is missing", kDamaged);
+  return *std::move(value);
 }
 
 bool is_plain_name(std::string_view name) {
@@ -41,21 +49,21 @@ bool is_plain_name(std::string_view name) {
 }
 
 Marker read_fields(FieldReader& fields) {
-  const std::string schema = fields.required_string("schema");
+  const std::string schema = required(fields.string("schema"), "schema");
   if (schema != kSchema) {
     throw Error("schema", fmt::format("is '{:.60}', not {}", schema, kSchema),
                 "the checkpoint was written by another version of this program");
   }
   Marker marker;
-  marker.step = fields.required_integer("step", kFromZero);
-  const std::int64_t block = fields.required_integer("block_bytes", kFromZero);
+  marker.step = required(fields.integer("step", kFromZero), "step");
+  const std::int64_t block = required(fields.integer("block_bytes", kFromZero), "block_bytes");
   if (block != kSumBlockBytes) {
     throw Error("block_bytes", fmt::format("is {}, not {}", block, kSumBlockBytes),
                 "the checkpoint was written by another version of this program");
   }
   const json::Array* files = fields.array("files");
   if (files == nullptr || files->empty()) {
-    throw Error("files", "lists no file", "the marker is damaged: use an older checkpoint");
+    throw Error("files", "lists no file", kDamaged);
   }
   std::set<std::string> names;
   for (std::size_t i = 0; i < files->size(); ++i) {
@@ -63,7 +71,7 @@ Marker read_fields(FieldReader& fields) {
     marker.files.push_back(read_file_sum(FieldReader((*files)[i], path)));
     if (!names.insert(marker.files.back().name).second) {
       throw Error(path, fmt::format("'{:.80}' is listed twice", marker.files.back().name),
-                  "the marker is damaged: use an older checkpoint");
+                  kDamaged);
     }
   }
   fields.refuse_unread();
@@ -74,8 +82,8 @@ Marker read_fields(FieldReader& fields) {
 
 FileSum read_file_sum(FieldReader fields) {
   FileSum file;
-  file.name = fields.required_string("name");
-  file.bytes = fields.required_integer("bytes", kFromZero);
+  file.name = required(fields.string("name"), fields.path("name"));
+  file.bytes = required(fields.integer("bytes", kFromZero), fields.path("bytes"));
   if (!is_plain_name(file.name)) {
     throw Error(fields.path("name"), fmt::format("'{:.80}' is no plain file name", file.name),
                 "files stand beside the marker");
@@ -86,7 +94,7 @@ FileSum read_file_sum(FieldReader fields) {
     throw Error(
         fields.path("xxh3_64"),
         fmt::format("has {} sums for the {} blocks of {} bytes", sums.size(), blocks, file.bytes),
-        "the marker is damaged: use an older checkpoint");
+        kDamaged);
   }
   for (const std::string& sum : sums) {
     file.blocks.push_back(parse_sum(sum, fields.path("xxh3_64")));

@@ -43,9 +43,12 @@ void check_tensor(const model::PublishedTensor& wanted, const StoredBytes& store
                : "the config.json is of another model, or its sizes were changed");
   }
   if (!dtype_of(tensor.type).has_value()) {
-    throw Error(stored.file,
-                fmt::format("'{:.120}' is stored as {}", tensor.name, to_string(tensor.type)),
-                "training starts from F32, BF16 or F16 weights: dequantise them first");
+    throw Error(
+        stored.file, fmt::format("'{:.120}' is stored as {}", tensor.name, to_string(tensor.type)),
+        fmt::format("weights are read from F32, BF16 and F16: {}",
+                    model::info(tensor.type).bits <= 8
+                        ? "dequantise the model first"
+                        : "store this tensor as F32, or fetch the model as it is published"));
   }
 }
 

@@ -82,6 +82,14 @@ SavedCheckpoint open_checkpoint(const std::string& path, Verify verify) {
   return saved;
 }
 
+std::optional<SavedCheckpoint> own_checkpoint(const std::string& weights, Verify verify) {
+  std::error_code fault;
+  const fs::path path(weights);
+  const fs::path folder = fs::is_directory(path, fault) ? path : path.parent_path();
+  if (!fs::exists(folder / std::string(kMarkerName), fault)) return std::nullopt;
+  return open_checkpoint(folder.empty() ? "." : folder.string(), verify);
+}
+
 bool is_complete(const std::string& path, Verify verify) {
   try {
     check_files(path, read_marker(path), verify);

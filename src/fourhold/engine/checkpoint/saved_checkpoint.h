@@ -31,6 +31,12 @@ struct SavedCheckpoint {
 // byte's offset).
 [[nodiscard]] SavedCheckpoint open_checkpoint(const std::string& path, Verify verify);
 
+// The checkpoint that weights are part of, whether its folder or one file in it is named: weights
+// of ours are opened by nothing else, so that none is read unchecked. No value for weights that are
+// not of ours, which have no marker beside them. Errors are open_checkpoint's.
+[[nodiscard]] std::optional<SavedCheckpoint> own_checkpoint(const std::string& weights,
+                                                            Verify verify);
+
 // Whether the folder has a marker whose files are there as `verify` asks.
 [[nodiscard]] bool is_complete(const std::string& path, Verify verify = Verify::sizes);
 

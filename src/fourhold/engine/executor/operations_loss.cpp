@@ -49,7 +49,7 @@ double split_cross_entropy(const OperationCall& call, const OperationContext& co
   std::byte* const room =
       call.scratch.data() + call.scratch.size() - plan::kSplitLossNumbers * 4 * rows;
   const Tensor statistics{room, DType::fp32, Dims{rows, 3}};
-  const Tensor log_sums{room + 3 * 4 * rows, DType::fp32, Dims{rows}};
+  const Tensor log_sums{room + statistics.bytes(), DType::fp32, Dims{rows}};
   cross_entropy_statistics(logits, statistics, context.execution);
   context.ranks.collectives->merge_statistics(context.ranks.groups->of(plan::Axis::tp), statistics);
   double loss = 0;

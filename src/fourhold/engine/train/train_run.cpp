@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <filesystem>
 #include <memory>
 #include <utility>
 
@@ -10,7 +9,6 @@
 #include "fourhold/base/quantity.h"
 #include "fourhold/base/version.h"
 #include "fourhold/engine/arena/ledger_arena.h"
-#include "fourhold/engine/checkpoint/marker.h"
 #include "fourhold/engine/checkpoint/resumption.h"
 #include "fourhold/engine/checkpoint/saved_checkpoint.h"
 #include "fourhold/engine/data/builtin_text.h"
@@ -88,7 +86,6 @@ class Run {
         step_(dataset_, setup.plan, setup.options, executor_.groups().at()) {}
 
   TrainResult run() {
-    observer_.note("data: " + data_text());
     require_evaluation();
     start();
     std::int64_t step = first_step_;
@@ -115,31 +112,34 @@ class Run {
 
   // --- beginning ---
 
-  // Evaluation takes whole micro-batches.
-  void require_evaluation() const {
+  // Evaluation takes whole micro-batches: why there is none, or "".
+  [[nodiscard]] std::string too_few_held_out() const {
     const std::int64_t held_out = dataset_.split().held_out;
-    if (held_out == 0 || held_out >= setup_.plan.micro_batch) return;
-    const std::string few = counted(held_out, "held-out sequence") +
-                            ", less than a micro-batch of " +
-                            std::to_string(setup_.plan.micro_batch) + ": nothing is evaluated";
-    if (setup_.evaluate_every) {
-      throw Error("--evaluate-every", few, "a larger --held-out, a smaller --batch, or more data");
-    }
-    observer_.note("note: " + few);
+    if (held_out == 0 || held_out >= setup_.plan.micro_batch) return {};
+    return counted(held_out, "held-out sequence") + ", less than a micro-batch of " +
+           std::to_string(setup_.plan.micro_batch) + ": nothing is evaluated";
+  }
+  void require_evaluation() const {
+    const std::string few = too_few_held_out();
+    if (few.empty() || !setup_.evaluate_every) return;
+    throw Error("--evaluate-every", few, "a larger --held-out, a smaller --batch, or more data");
+  }
+  void note_data() const {
+    observer_.note("data: " + data_text());
+    if (const std::string few = too_few_held_out(); !few.empty()) observer_.note("note: " + few);
   }
 
   void start() {
     const CheckpointChoice& choice = setup_.checkpoints;
     const Resumption from = find_resumption(choice.folder, choice.resume);
     if (from.checkpoint || !choice.folder.empty()) fingerprint_ = source_.fingerprint();
+    if (from.checkpoint) require_resumable(*from.checkpoint);
+    note_data();
     for (const std::string& note : from.notes) observer_.note(note);
     if (from.checkpoint) {
       resume(*from.checkpoint);
     } else if (choice.weights) {
-      const std::filesystem::path marker = std::filesystem::path(*choice.weights) / kMarkerName;
-      if (std::filesystem::exists(marker)) {
-        (void)open_checkpoint(*choice.weights, Verify::contents);  // of ours: every byte is known
-      }
+      static_cast<void>(own_checkpoint(*choice.weights, Verify::contents));
       const WeightFiles files(*choice.weights);
       const PublishedWeights weights(files.tensors(), setup_.model, *choice.weights);
       for (const std::string& note : files.notes()) observer_.note(note);
@@ -155,14 +155,20 @@ class Run {
     }
   }
 
-  void resume(const SavedCheckpoint& saved) {
-    const std::string& path = saved.path;
+  void require_resumable(const SavedCheckpoint& saved) const {
     check_resumable(saved.run, saved.model,
                     {.model = setup_.model,
                      .precision = precision_name(),
                      .optimizer = optimizer_name(),
                      .data = fingerprint_},
-                    path);
+                    saved.path);
+    if (saved.run.step < setup_.steps) return;
+    throw Error("--steps", "the run has done its " + std::to_string(saved.run.step) + " steps",
+                "ask for more: --steps counts from the beginning of the run");
+  }
+
+  void resume(const SavedCheckpoint& saved) {
+    const std::string& path = saved.path;
     if (saved.run.data.empty()) {
       observer_.note("note: the checkpoint does not say which data it was trained on");
     }
@@ -183,10 +189,6 @@ class Run {
                      json::write(value, json::Layout::one_line));
     }
     observer_.note("resumed from " + path + " after step " + std::to_string(saved.run.step));
-    if (first_step_ > setup_.steps) {
-      throw Error("--steps", "the run has done its " + std::to_string(saved.run.step) + " steps",
-                  "ask for more: --steps counts from the beginning of the run");
-    }
   }
 
   // --- steps ---

@@ -56,7 +56,8 @@ struct TrainLine {
   std::optional<double> held_out_loss;
 };
 
-// Who watches a run. None of these may throw.
+// Who watches a run. What one of these throws, such as the Error of a log on a full disk, ends the
+// run there: train() throws it on, and the checkpoints that were saved are whole.
 struct TrainObserver {
   std::function<void(const std::string& note)> note;
   std::function<void(const TrainLine& line)> line;
