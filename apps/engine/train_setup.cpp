@@ -177,8 +177,7 @@ PreparedTraining prepare_training(const api::TrainRequest& request, const engine
   const api::LoadedRun run = api::load_run(run_of);
   const api::PlannedRun planned = api::complete_plan(run);
   std::vector<std::string> warnings = engine::check_ranks(
-      {planned.plan.devices(), planned.plan.threads, Bytes(0), command_of(request)},
-      place_of(own));
+      {planned.plan.devices(), planned.plan.threads, Bytes(0), command_of(request)}, place_of(own));
   require_engine_plan(planned.plan);
   refuse_options_without_effect(request, planned.plan);
   const model::ConfigText text = model::load_config_text(run_of.model);

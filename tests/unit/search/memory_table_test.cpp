@@ -37,7 +37,8 @@ RC_GTEST_PROP(MemoryTable, EqualsTheLedgerToTheByte, ()) {
   search::sum_alive(moments, blocks, alive);
   std::vector<std::int64_t> work_bytes;
   search::weigh_works(shapes.works(plan->recompute), blocks, work_bytes);
-  const search::PlanBytes bytes = search::plan_bytes(moments, alive, bases[0], work_bytes, plan->micro_batch);
+  const search::PlanBytes bytes =
+      search::plan_bytes(moments, alive, bases[0], work_bytes, plan->micro_batch);
 
   const predict::MemoryPrediction memory =
       predict::predict_memory(config, *plan, profile, predict::WithLedger::no);
