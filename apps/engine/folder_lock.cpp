@@ -16,6 +16,10 @@ namespace fourhold::engine_app {
 FolderLock::FolderLock(const std::string& folder) {
   std::error_code fault;
   std::filesystem::create_directories(folder, fault);
+  if (fault && !std::filesystem::is_directory(folder)) {
+    throw Error("--out", folder + " cannot be made: " + fault.message(),
+                "name a folder that can be written to");
+  }
   const std::string path = folder + "/.lock";
   descriptor_ = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   if (descriptor_ < 0) {

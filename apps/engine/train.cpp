@@ -135,7 +135,7 @@ engine::TrainResult train_unseen(const engine::TrainSetup& setup) {
 std::string size_text(const PreparedTraining& prepared) {
   const plan::Plan& plan = prepared.setup.plan;
   const std::string ranks =
-      plan.devices() == 1 ? "" : counted(plan.devices(), "rank") + ", each with an ";
+      plan.devices() == 1 ? "" : counted(plan.devices(), "rank") + ", the fullest with an ";
   return fmt::format("{}arena of {} predicted, and up to {} beside it; {}, {}", ranks,
                      format_bytes(prepared.predicted_bytes), format_bytes(kOutsideAllowance),
                      counted(plan.threads, "thread"), plan.isa);

@@ -142,7 +142,8 @@ std::string to_text(const TrainResult& result, const RunFrame& frame,
   }
   text +=
       fact("Process",
-           fmt::format("{} beside the arena of {}; at most {} in all",
+           fmt::format("{}{} beside the arena of {}; at most {} in all",
+                       result.ranks.size() > 1 ? "rank 0: " : "",
                        format_bytes(result.outside_arena_bytes), format_bytes(result.arena_bytes),
                        format_bytes(result.peak_resident_bytes)),
            screen);
@@ -152,7 +153,8 @@ std::string to_text(const TrainResult& result, const RunFrame& frame,
   }
   if (!frame.out.empty() && has_steps(result)) text += entries_text(frame.out, screen);
   if (result.ranks.size() > 1) text += "\n" + ranks_text(result.ranks, screen);
-  text += "\n" + ledgers_text(result.predicted, result.measured, result.comparison, screen);
+  text += result.ranks.size() > 1 ? "\nRank 0:\n" : "\n";
+  text += ledgers_text(result.predicted, result.measured, result.comparison, screen);
   return text;
 }
 

@@ -17,6 +17,12 @@ std::string environment(const char* name) {
   return value == nullptr ? "" : value;
 }
 
+// Launchers give ranks terminals of their own; where their output ends up is no terminal's to know.
+bool is_rank() {
+  return !environment("OMPI_COMM_WORLD_SIZE").empty() || !environment("PMI_SIZE").empty() ||
+         !environment("SLURM_STEP_NUM_TASKS").empty();
+}
+
 int columns_of_output(bool terminal) {
   if (terminal) {
     winsize size{};
@@ -43,7 +49,7 @@ report::Charset charset_of_locale() {
 }  // namespace
 
 std::optional<int> columns_of_notes() {
-  if (isatty(STDERR_FILENO) != 1) return std::nullopt;
+  if (isatty(STDERR_FILENO) != 1 || is_rank()) return std::nullopt;
   winsize size{};
   const bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
   return std::clamp<int>(known ? size.ws_col : report::kUsualColumns, report::kLeastColumns,
@@ -51,7 +57,7 @@ std::optional<int> columns_of_notes() {
 }
 
 report::Screen screen_of_output(ColorWhen when) {
-  const bool terminal = isatty(STDOUT_FILENO) == 1;
+  const bool terminal = isatty(STDOUT_FILENO) == 1 && !is_rank();
   report::Screen screen;
   screen.columns =
       std::clamp(columns_of_output(terminal), report::kLeastColumns, report::kMostColumns);

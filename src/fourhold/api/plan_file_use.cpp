@@ -63,6 +63,10 @@ void merge(const PlanFile& file, const std::string& path, RunRequest& request, T
   refuse_conflict({request.plan, file.plan, path, request.model});
   TargetRequest& target = request.target;
   const bool same_device = target.device.empty() || is_same(target.device, file.target.device);
+  if (!request.model.empty() && !file.model.empty() && request.model != file.model) {
+    request.notes.push_back(fmt::format("{} was made for {}: its plan is taken for {}", path,
+                                        file.model, request.model));
+  }
   if (request.model.empty()) request.model = file.model;
   if (target.device.empty()) target.device = file.target.device;
   const auto take = [](const plan::FieldInfo& /*info*/, auto& flag, const auto& filed) {

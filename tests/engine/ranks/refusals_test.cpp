@@ -32,6 +32,18 @@ TEST_P(Refusals, AreSaidOnceAndLeaveNothing) {
   EXPECT_EQ(text_of(path("run/log.jsonl")), "");
 }
 
+// Two of them would write two texts into one.
+TEST_F(RanksProgram, WhatOneProcessDoesIsRefusedToSeveral) {
+  for (const char* words : {"sample run --prompt a", "tokenize text.txt -o tokens.bin",
+                            "stall model.safetensors --lr 1e-3"}) {
+    const Ended ended = run(on_ranks(2, words + (" # " + folder())));
+    EXPECT_EQ(ended.code, 2) << ended.err;
+    EXPECT_EQ(ended.out, "");
+    EXPECT_EQ(times(ended.err, "runs as one process, and a launcher has started 2"), 1)
+        << ended.err;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Of, Refusals,
     ::testing::Values(
