@@ -82,9 +82,8 @@ std::string ranks_bytes_text(RankResults ranks) {
       std::max_element(ranks.begin(), ranks.end(), [](const RankResult& a, const RankResult& b) {
         return a.measured.live_peak_bytes < b.measured.live_peak_bytes;
       });
-  return fmt::format("predicted = measured on {} ranks: {} entries, peak {}",
-                     ranks.size(), format_count(sum.entries),
-                     format_bytes(largest->measured.live_peak_bytes));
+  return fmt::format("predicted = measured on {} ranks: {} entries, peak {}", ranks.size(),
+                     format_count(sum.entries), format_bytes(largest->measured.live_peak_bytes));
 }
 
 std::string ranks_text(RankResults ranks, const report::Screen& screen) {
