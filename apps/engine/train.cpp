@@ -10,7 +10,6 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include "apps/engine/folder_lock.h"
 #include "apps/engine/joined_ranks.h"
@@ -35,7 +34,7 @@ class TrainLog {
   TrainLog(const api::TrainRequest& request, const RunFrame& frame)
       : frame_(frame),
         every_(request.log_every.value_or(1)),
-        terminal_(isatty(STDERR_FILENO) != 0) {
+        terminal_(shell::columns_of_notes().has_value()) {
     folder_ = request.out;
     if (folder_.empty()) return;
     std::error_code fault;

@@ -17,11 +17,9 @@ std::string environment(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-// Launchers give ranks terminals of their own; where their output ends up is no terminal's to know.
-bool is_rank() {
-  return !environment("OMPI_COMM_WORLD_SIZE").empty() || !environment("PMI_SIZE").empty() ||
-         !environment("SLURM_STEP_NUM_TASKS").empty();
-}
+// Open MPI gives ranks terminals of its own; where their output ends up is no terminal's to know.
+// Other launchers do not: what is a terminal there is the user's.
+bool is_rank() { return !environment("OMPI_COMM_WORLD_SIZE").empty(); }
 
 int columns_of_output(bool terminal) {
   if (terminal) {

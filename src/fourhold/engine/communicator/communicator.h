@@ -17,7 +17,7 @@ struct Message {
   std::int64_t id = -1;
 };
 
-// What a rank may be doing when its job ends.
+// Why a job ends on every rank.
 struct Failure {
   int rank = -1;       // whose fault it is
   std::string reason;  // "killed by signal 9", "step 12: the loss is not finite"
