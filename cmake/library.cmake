@@ -1,3 +1,15 @@
+# Where CMAKE_UNITY_BUILD joins sources: all but those that Highway compiles once per instruction set.
+function(fourhold_unity)
+  foreach(source IN LISTS ARGN)
+    if(EXISTS "${source}")
+      file(STRINGS "${source}" dispatched REGEX "hwy/foreach_target")
+      if(dispatched)
+        set_source_files_properties("${source}" PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+      endif()
+    endif()
+  endforeach()
+endfunction()
+
 # fourhold_library(<folder> [DEPENDS <folder>...] [LINKS <target>...] [GENERATED <source>...])
 #
 # Makes the static library fourhold_<folder>, alias fourhold::<folder>, of all sources of the current
@@ -16,6 +28,7 @@ function(fourhold_library folder)
     add_library(${target} STATIC ${sources})
     set(scope PUBLIC)
     fourhold_warnings(${target})
+    fourhold_unity(${sources})
     foreach(package IN LISTS ARG_LINKS)
       target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:${package}>)
     endforeach()

@@ -16,11 +16,11 @@
 namespace fourhold::api {
 namespace {
 
-constexpr std::int64_t kMaxFileBytes = std::int64_t{1} << 28;  // an expanded ledger is large
-constexpr std::size_t kMostRows = 40;                          // of text; JSON has all
+constexpr std::int64_t kMaxLedgerBytes = std::int64_t{1} << 28;  // an expanded ledger is large
+constexpr std::size_t kMostRows = 40;                            // of text; JSON has all
 
 ledger::Ledger read_ledger(const std::string& path) {
-  const json::Value document = json::parse(read_text_file(path, kMaxFileBytes), path);
+  const json::Value document = json::parse(read_text_file(path, kMaxLedgerBytes), path);
   if (document.is_object()) {
     if (const json::Value* inside = document.find("ledger")) {
       return ledger::ledger_from_json(*inside, path + ": ledger");

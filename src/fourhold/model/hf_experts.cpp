@@ -9,8 +9,6 @@
 namespace fourhold::model {
 namespace {
 
-constexpr std::int64_t kNoneFull = 0;
-
 // Which layers of the Qwen classes have experts: not those listed, and one of every `step`.
 class SparseLayers {
  public:

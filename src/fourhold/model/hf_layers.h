@@ -10,8 +10,11 @@
 
 namespace fourhold::model {
 
+// `full_every` where all layers have the window.
+inline constexpr std::int64_t kNoneFull = 0;
+
 // The window of each layer: by `layer_types` where the file has it (none on full_attention layers),
-// else every `full_every`-th layer is full and the others have `window`; 0 = all have it.
+// else every `full_every`-th layer is full and the others have `window`.
 [[nodiscard]] std::vector<std::int64_t> layer_windows(Reading& reading, std::int64_t layers,
                                                       std::int64_t window, std::int64_t full_every);
 // Adds one layer per window.

@@ -7,8 +7,6 @@
 namespace fourhold::model {
 namespace {
 
-constexpr std::int64_t kNoneFull = 0;
-
 // A window only where the file says that it is used, and only from max_window_layers on.
 void add_qwen_layers(Reading& reading, const LayerKind& layer, std::int64_t layers) {
   std::vector<std::int64_t> windows(static_cast<std::size_t>(layers), 0);

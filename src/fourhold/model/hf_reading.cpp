@@ -16,7 +16,7 @@ constexpr Aliases kHidden{"hidden_size", "n_embd", "n_embed", "d_model", "model_
 constexpr Aliases kFfn{"intermediate_size", "n_inner", "ffn_dim", "ffn_hidden_size"};
 constexpr Aliases kLayers{"num_hidden_layers", "n_layer", "n_layers", "num_layers",
                           "num_transformer_layers"};
-constexpr Aliases kHeads{"num_attention_heads", "n_head", "n_heads", "num_heads"};
+constexpr Aliases kHeadFields{"num_attention_heads", "n_head", "n_heads", "num_heads"};
 constexpr Aliases kKvHeads{"num_key_value_heads", "num_kv_heads", "n_head_kv"};
 constexpr Aliases kHeadDim{"head_dim", "attention_head_dim"};
 constexpr Aliases kMaxPositions{"max_position_embeddings", "n_positions", "seq_length",
@@ -157,7 +157,7 @@ Sizes read_sizes(Reading& reading, SizesAsked asked) {
   Sizes sizes;
   config.vocab = noted_size(reading, {"vocab_size"}, defaults.vocab);
   sizes.hidden = noted_size(reading, kHidden, defaults.hidden);
-  sizes.heads = noted_size(reading, kHeads, defaults.heads);
+  sizes.heads = noted_size(reading, kHeadFields, defaults.heads);
   if (asked.layers) sizes.layers = read_layer_count(reading);
   if (asked.ffn) {
     const bool by_hidden = defaults.ffn == ClassDefaults::kFourHidden;

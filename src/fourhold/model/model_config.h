@@ -23,6 +23,11 @@ enum class NormPlacement : std::uint8_t {
   parallel_two_norms,  // gpt_neox, falcon new decoder
 };
 
+// Whether a branch reads a normalised copy of the residual.
+[[nodiscard]] constexpr bool normalises_before(NormPlacement placement) {
+  return placement != NormPlacement::post_branch && placement != NormPlacement::post_add;
+}
+
 enum class ActivationKind : std::uint8_t { gelu, relu, silu };
 
 enum class PositionKind : std::uint8_t { none, learned, rotary, alibi };

@@ -5,12 +5,12 @@
 namespace fourhold::model {
 namespace {
 
-struct Spelling {
+struct KindSpelling {
   OpKind kind;
   std::string_view text;
 };
 
-constexpr std::array<Spelling, 28> kSpellings{{
+constexpr std::array<KindSpelling, 28> kKindSpellings{{
     {OpKind::embedding_lookup, "embedding_lookup"},
     {OpKind::add_positions, "add_positions"},
     {OpKind::norm, "norm"},
@@ -43,15 +43,17 @@ constexpr std::array<Spelling, 28> kSpellings{{
 
 // The table is indexed by the enumerator: it must list them all, in order.
 constexpr bool is_in_order() {
-  for (std::size_t i = 0; i < kSpellings.size(); ++i) {
-    if (static_cast<std::size_t>(kSpellings[i].kind) != i) return false;
+  for (std::size_t i = 0; i < kKindSpellings.size(); ++i) {
+    if (static_cast<std::size_t>(kKindSpellings[i].kind) != i) return false;
   }
-  return static_cast<std::size_t>(OpKind::exchange_experts) + 1 == kSpellings.size();
+  return static_cast<std::size_t>(OpKind::exchange_experts) + 1 == kKindSpellings.size();
 }
 static_assert(is_in_order());
 
 }  // namespace
 
-std::string_view to_string(OpKind kind) { return kSpellings[static_cast<std::size_t>(kind)].text; }
+std::string_view to_string(OpKind kind) {
+  return kKindSpellings[static_cast<std::size_t>(kind)].text;
+}
 
 }  // namespace fourhold::model

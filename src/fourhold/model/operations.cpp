@@ -36,10 +36,6 @@ bool is_parallel(NormPlacement placement) {
          placement == NormPlacement::parallel_two_norms;
 }
 
-bool norm_before(NormPlacement placement) {
-  return placement == NormPlacement::pre || placement == NormPlacement::sandwich;
-}
-
 bool norm_after_branch(NormPlacement placement) {
   return placement == NormPlacement::post_branch || placement == NormPlacement::sandwich;
 }
@@ -50,7 +46,8 @@ TensorId residual_step(BlockBuilder& build, const LayerKind& kind, TensorId stre
                        const BlockBuilder::NormNames& norm,
                        const BlockBuilder::NormNames& post_norm, TensorName mask,
                        TensorName dropped, TensorName sum, const Branch& branch) {
-  const TensorId input = norm_before(kind.placement) ? build.norm(stream, kind.norm, norm) : stream;
+  const TensorId input =
+      normalises_before(kind.placement) ? build.norm(stream, kind.norm, norm) : stream;
   TensorId out = branch(input);
   if (norm_after_branch(kind.placement)) out = build.norm(out, kind.norm, post_norm);
   out = build.dropout(out, build.config().dropout, mask, dropped);

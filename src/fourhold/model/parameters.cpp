@@ -150,9 +150,6 @@ void add_feed_forward(const FeedForward& feed_forward, Extent hidden, Collector&
   }
 }
 
-bool norm_before(NormPlacement placement) {
-  return placement != NormPlacement::post_branch && placement != NormPlacement::post_add;
-}
 bool norm_after(NormPlacement placement) {
   return placement == NormPlacement::post_branch || placement == NormPlacement::post_add ||
          placement == NormPlacement::sandwich;
@@ -201,7 +198,7 @@ std::vector<Parameter> embedding_parameters(const ModelConfig& config) {
 
 std::vector<Parameter> layer_parameters(const ModelConfig& config, const LayerKind& kind) {
   const Extent hidden{Dim::hidden, config.hidden};
-  const bool before = norm_before(kind.placement);
+  const bool before = normalises_before(kind.placement);
   const bool after = norm_after(kind.placement);
   Collector out;
   if (kind.attention.kind != AttentionKind::none) {

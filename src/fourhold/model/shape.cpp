@@ -5,32 +5,32 @@
 namespace fourhold::model {
 namespace {
 
-struct Spelling {
+struct DimSpelling {
   Dim dim;
   std::string_view text;
 };
 
-constexpr std::array kSpellings{
-    Spelling{Dim::tokens, "tokens"},         Spelling{Dim::keys, "keys"},
-    Spelling{Dim::routed, "routed"},         Spelling{Dim::hidden, "hidden"},
-    Spelling{Dim::heads, "heads"},           Spelling{Dim::kv_heads, "kv_heads"},
-    Spelling{Dim::head_dim, "head_dim"},     Spelling{Dim::ffn, "ffn"},
-    Spelling{Dim::vocab, "vocab"},           Spelling{Dim::experts, "experts"},
-    Spelling{Dim::expert_ffn, "expert_ffn"}, Spelling{Dim::latent, "latent"},
-    Spelling{Dim::positions, "positions"},   Spelling{Dim::other, "other"},
+constexpr std::array kDimSpellings{
+    DimSpelling{Dim::tokens, "tokens"},         DimSpelling{Dim::keys, "keys"},
+    DimSpelling{Dim::routed, "routed"},         DimSpelling{Dim::hidden, "hidden"},
+    DimSpelling{Dim::heads, "heads"},           DimSpelling{Dim::kv_heads, "kv_heads"},
+    DimSpelling{Dim::head_dim, "head_dim"},     DimSpelling{Dim::ffn, "ffn"},
+    DimSpelling{Dim::vocab, "vocab"},           DimSpelling{Dim::experts, "experts"},
+    DimSpelling{Dim::expert_ffn, "expert_ffn"}, DimSpelling{Dim::latent, "latent"},
+    DimSpelling{Dim::positions, "positions"},   DimSpelling{Dim::other, "other"},
 };
 
-constexpr bool complete() {
-  for (std::size_t i = 0; i < kSpellings.size(); ++i) {
-    if (static_cast<std::size_t>(kSpellings[i].dim) != i) return false;
+constexpr bool dims_complete() {
+  for (std::size_t i = 0; i < kDimSpellings.size(); ++i) {
+    if (static_cast<std::size_t>(kDimSpellings[i].dim) != i) return false;
   }
-  return kSpellings.size() == static_cast<std::size_t>(Dim::other) + 1;
+  return kDimSpellings.size() == static_cast<std::size_t>(Dim::other) + 1;
 }
-static_assert(complete(), "every Dim has its spelling, in the order of the enum");
+static_assert(dims_complete(), "every Dim has its spelling, in the order of the enum");
 
 }  // namespace
 
-std::string_view to_string(Dim dim) { return kSpellings[static_cast<std::size_t>(dim)].text; }
+std::string_view to_string(Dim dim) { return kDimSpellings[static_cast<std::size_t>(dim)].text; }
 
 std::string to_string(const Shape& shape) {
   std::string text = "[";

@@ -20,9 +20,10 @@ constexpr double kAttentionBlock = 128;  // keys a fused kernel visits at once
 constexpr double kEagerNormBytes = 34;
 constexpr double kChunkedLogitMoves = 4;  // softmax and gradient, written and read
 
-class Work {
+class WorkOfStep {
  public:
-  Work(const plan::ProgramBlock& block, const plan::Step& step, const model::BatchSizes& sizes)
+  WorkOfStep(const plan::ProgramBlock& block, const plan::Step& step,
+             const model::BatchSizes& sizes)
       : block_(block), step_(step), sizes_(sizes) {}
 
   StepWork run() {
@@ -243,7 +244,7 @@ double mean_visited_keys(std::int64_t seq, std::int64_t window) {
 
 StepWork step_work(const plan::ProgramBlock& block, const plan::Step& step,
                    const model::BatchSizes& sizes) {
-  return Work(block, step, sizes).run();
+  return WorkOfStep(block, step, sizes).run();
 }
 
 }  // namespace fourhold::predict

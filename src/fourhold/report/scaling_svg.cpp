@@ -13,12 +13,12 @@
 namespace fourhold::report {
 namespace {
 
-constexpr double kWidth = 720;
-constexpr double kLeft = 60;
-constexpr double kRight = 90;
-constexpr double kTop = 56;
+constexpr double kChartWidth = 720;
+constexpr double kChartLeft = 60;
+constexpr double kChartRight = 90;
+constexpr double kChartTop = 56;
 constexpr double kPlotHeight = 260;
-constexpr double kRow = 26;
+constexpr double kChartRow = 26;
 constexpr double kBarLeft = 250;
 constexpr std::string_view kCurve = "#4c78a8";
 constexpr std::string_view kIdeal = "#8a8a8a";
@@ -28,10 +28,10 @@ class Axes {
  public:
   explicit Axes(double most) : decades_(std::log(std::max(most, 2.0))) {}
   [[nodiscard]] double x(double devices) const {
-    return kLeft + (kWidth - kLeft - kRight) * std::log(devices) / decades_;
+    return kChartLeft + (kChartWidth - kChartLeft - kChartRight) * std::log(devices) / decades_;
   }
   [[nodiscard]] double y(double speedup) const {
-    return kTop + kPlotHeight * (1 - std::log(std::max(speedup, 1.0)) / decades_);
+    return kChartTop + kPlotHeight * (1 - std::log(std::max(speedup, 1.0)) / decades_);
   }
 
  private:
@@ -57,12 +57,12 @@ std::string curve(const std::vector<ScalingMark>& marks) {
     points += fmt::format("{:.1f},{:.1f} ", x, y);
     out += fmt::format("  <circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3.5\" fill=\"{}\"/>\n", x, y,
                        kCurve);
-    out += svg_text(x, kTop + kPlotHeight + 18, "middle", format_count(mark.devices));
+    out += svg_text(x, kChartTop + kPlotHeight + 18, "middle", format_count(mark.devices));
     out += svg_text(x + 8, y + 16, "start", percent_text(mark.speedup_kept));
   }
   out += fmt::format("  <polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"2\"/>\n",
                      points, kCurve);
-  return out + svg_text(kLeft, kTop + kPlotHeight + 38, "start",
+  return out + svg_text(kChartLeft, kChartTop + kPlotHeight + 38, "start",
                         "devices; beside each point the share of the speed-up that is kept");
 }
 
@@ -71,18 +71,18 @@ std::string curve(const std::vector<ScalingMark>& marks) {
 std::string draw_scaling_svg(const std::vector<ScalingMark>& marks,
                              const predict::PartSeconds& parts, const std::string& title) {
   const std::vector<StepPart> list = step_parts(parts);
-  const double bars = kTop + kPlotHeight + 62;
-  const double height = bars + kRow * static_cast<double>(list.size() + 1) + 10;
-  std::string out = svg_start(kWidth, height, title);
+  const double bars = kChartTop + kPlotHeight + 62;
+  const double height = bars + kChartRow * static_cast<double>(list.size() + 1) + 10;
+  std::string out = svg_start(kChartWidth, height, title);
   out += curve(marks);
   out += svg_text(10, bars + 13, "start", "One step: " + seconds_text(parts.total()));
-  double y = bars + kRow;
+  double y = bars + kChartRow;
   for (const StepPart& part : list) {
     out += svg_text(10, y + 13, "start", part.name);
     out += svg_text(kBarLeft - 10, y + 13, "end",
                     seconds_text(part.seconds) + "  " + percent_text(part.share));
-    out += svg_bar(kBarLeft, y, (kWidth - kBarLeft - 20) * part.share, 18, kCurve);
-    y += kRow;
+    out += svg_bar(kBarLeft, y, (kChartWidth - kBarLeft - 20) * part.share, 18, kCurve);
+    y += kChartRow;
   }
   return out + std::string(kSvgEnd);
 }

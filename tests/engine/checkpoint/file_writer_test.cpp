@@ -4,10 +4,12 @@
 #include <sys/mount.h>
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -23,17 +25,35 @@ namespace {
 namespace fs = std::filesystem;
 using model::TestFolder;
 
+// Bytes that tell where they belong: a block that is written twice or elsewhere is seen.
+std::string counted(std::size_t bytes) {
+  std::string text;
+  for (std::size_t number = 0; text.size() < bytes; ++number) text += std::to_string(number) + ' ';
+  text.resize(bytes);
+  return text;
+}
+
+// Files of less than a block, of whole ones, and with an end of a few bytes behind them.
 TEST(FileWriter, WritesWhatIsAppendedInPiecesOfAnySize) {
   const TestFolder folder;
-  const std::string large(3 << 20, 'x');
-  FileWriter file(folder.path(), "out", 2 + (3 << 20) + 1);
-  file.append("ab");
-  file.append(large);
-  file.append("c");
-  const FileSum sum = file.close();
-  EXPECT_EQ(read_text_file(folder.path() + "/out", 1 << 23), "ab" + large + "c");
-  EXPECT_EQ(sum.bytes, 3 + (3 << 20));
-  EXPECT_NO_THROW(check_file_contents(folder.path(), sum));
+  int made = 0;
+  for (const std::size_t bytes : {0, 5, 4096, (1 << 20) + 1, 16 << 20, (19 << 20) + 5}) {
+    SCOPED_TRACE(bytes);
+    const std::string text = counted(bytes);
+    const std::string name = std::to_string(made++);
+    FileWriter file(folder.path(), name, static_cast<std::int64_t>(bytes));
+    std::size_t next = 1;  // 1, 8, 64 .. bytes, so that few ends meet the end of a block
+    for (std::size_t at = 0; at < bytes;) {
+      const std::size_t size = std::min(next, bytes - at);
+      file.append(std::string_view(text).substr(at, size));
+      at += size;
+      next = next > (4 << 20) ? 1 : next * 8;
+    }
+    const FileSum sum = file.close();
+    EXPECT_EQ(sum.bytes, static_cast<std::int64_t>(bytes));
+    EXPECT_EQ(read_text_file(folder.path() + "/" + name, 1 << 25), text);
+    EXPECT_NO_THROW(check_file_contents(folder.path(), sum));
+  }
 }
 
 TEST(FileWriter, DoesNotWriteOverAnotherFile) {

@@ -19,8 +19,10 @@
 namespace fourhold::engine {
 namespace {
 
-constexpr std::size_t kBufferBytes = 1 << 20;
-constexpr std::int64_t kWriteBytes = 16 << 20;
+// Small enough to be copied from the cache after they were summed.
+constexpr std::size_t kPieceBytes = 1 << 20;
+// Below this a file is not worth a way around the page cache.
+constexpr std::int64_t kDirectBytes = 1 << 20;
 
 }  // namespace
 
@@ -28,18 +30,27 @@ FileWriter::FileWriter(const std::string& folder, std::string name, std::int64_t
     : path_((std::filesystem::path(folder) / name).string()),
       name_(std::move(name)),
       expected_(bytes) {
-  file_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  if (file_ < 0) fail("cannot be created", errno);
-  buffer_.reserve(kBufferBytes);
+  open();
   try {
     reserve();
+    stream_.emplace(file_, expected_);
   } catch (...) {
     ::close(file_);
     throw;
   }
 }
 
+void FileWriter::open() {
+  constexpr int kNew = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC;
+  if (expected_ >= kDirectBytes) file_ = ::open(path_.c_str(), kNew | O_DIRECT, 0666);
+  // A file system without O_DIRECT may have made the file before it said so.
+  if (file_ < 0 && expected_ >= kDirectBytes && errno == EINVAL) ::unlink(path_.c_str());
+  if (file_ < 0) file_ = ::open(path_.c_str(), kNew, 0666);
+  if (file_ < 0) fail("cannot be created", errno);
+}
+
 FileWriter::~FileWriter() {
+  stream_.reset();  // its last block is written to the file
   if (file_ >= 0) ::close(file_);
 }
 
@@ -56,39 +67,14 @@ void FileWriter::reserve() const {
   }
 }
 
-void FileWriter::write_out(std::span<const std::byte> bytes) {
-  while (!bytes.empty()) {  // in pieces that are still in the cache when they are written
-    const ssize_t count = ::write(file_, bytes.data(), std::min(bytes.size(), kBufferBytes));
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) fail("cannot be written", errno);
-    sums_.add(bytes.first(static_cast<std::size_t>(count)));
-    bytes = bytes.subspan(static_cast<std::size_t>(count));
-    handed_over_ += count;
-    start_writing();
-  }
-}
-
-// The disk works while the next bytes are made, and not only in close().
-void FileWriter::start_writing() {
-  if (handed_over_ - on_its_way_ < kWriteBytes) return;
-  // A hint: what it does not do, fsync does.
-  (void)::sync_file_range(file_, on_its_way_, handed_over_ - on_its_way_, SYNC_FILE_RANGE_WRITE);
-  on_its_way_ = handed_over_;
-}
-
-void FileWriter::flush() {
-  write_out(buffer_);
-  buffer_.clear();
-}
-
 void FileWriter::append(std::span<const std::byte> bytes) {
-  if (buffer_.size() + bytes.size() > kBufferBytes) flush();
-  if (bytes.size() > kBufferBytes) {
-    write_out(bytes);
-  } else {
-    buffer_.insert(buffer_.end(), bytes.begin(), bytes.end());
+  while (!bytes.empty()) {
+    const auto piece = bytes.first(std::min(bytes.size(), kPieceBytes));
+    sums_.add(piece);
+    if (const int fault = stream_->append(piece); fault != 0) fail("cannot be written", fault);
+    written_ += static_cast<std::int64_t>(piece.size());
+    bytes = bytes.subspan(piece.size());
   }
-  written_ += static_cast<std::int64_t>(bytes.size());
 }
 
 void FileWriter::append(std::string_view text) {
@@ -96,8 +82,8 @@ void FileWriter::append(std::string_view text) {
 }
 
 FileSum FileWriter::close() {
-  flush();
   assert(written_ == expected_ && "a file becomes as long as was said");
+  if (const int fault = stream_->finish(); fault != 0) fail("cannot be written", fault);
   if (::fsync(file_) != 0) fail("cannot be synced", errno);
   const int closed = ::close(std::exchange(file_, -1));
   if (closed != 0) fail("cannot be closed", errno);

@@ -3,11 +3,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
+#include "fourhold/engine/checkpoint/block_stream.h"
 #include "fourhold/engine/checkpoint/file_sum.h"
 
 namespace fourhold::engine {
@@ -24,28 +25,24 @@ class FileWriter {
 
   void append(std::span<const std::byte> bytes);
   void append(std::string_view text);
-  // Bytes appended so far.
+  // Bytes appended so far; of these, up to two blocks are not written yet.
   [[nodiscard]] std::int64_t written() const { return written_; }
   // Writes what is left, waits until the disk has it, and gives the file's sums. The file must have
   // become as long as was said.
   [[nodiscard]] FileSum close();
 
  private:
+  void open();
   void reserve() const;
-  void flush();
-  void write_out(std::span<const std::byte> bytes);
-  void start_writing();
   [[noreturn]] void fail(std::string_view action, int fault) const;
 
   std::string path_;
   std::string name_;
   std::int64_t expected_ = 0;
   std::int64_t written_ = 0;
-  std::int64_t handed_over_ = 0;  // to the system
-  std::int64_t on_its_way_ = 0;   // of these, to the disk
   int file_ = -1;
   BlockSums sums_;
-  std::vector<std::byte> buffer_;
+  std::optional<BlockStream> stream_;
 };
 
 // A small text as a whole file.

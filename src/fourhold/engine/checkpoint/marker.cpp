@@ -15,8 +15,8 @@
 namespace fourhold::engine {
 namespace {
 
-constexpr std::string_view kSchema = "fourhold.checkpoint/1";
-constexpr IntegerRange kFromZero{.least = 0};
+constexpr std::string_view kMarkerSchema = "fourhold.checkpoint/1";
+constexpr IntegerRange kMarkerCount{.least = 0};
 constexpr std::size_t kSumDigits = 16;
 constexpr const char* kDamaged = "the marker is damaged: use an older checkpoint";
 
@@ -48,15 +48,15 @@ bool is_plain_name(std::string_view name) {
          name.find_first_of(std::string_view("/\\\0", 3)) == std::string_view::npos;
 }
 
-Marker read_fields(FieldReader& fields) {
+Marker read_marker_fields(FieldReader& fields) {
   const std::string schema = required(fields.string("schema"), "schema");
-  if (schema != kSchema) {
-    throw Error("schema", fmt::format("is '{:.60}', not {}", schema, kSchema),
+  if (schema != kMarkerSchema) {
+    throw Error("schema", fmt::format("is '{:.60}', not {}", schema, kMarkerSchema),
                 "the checkpoint was written by another version of this program");
   }
   Marker marker;
-  marker.step = required(fields.integer("step", kFromZero), "step");
-  const std::int64_t block = required(fields.integer("block_bytes", kFromZero), "block_bytes");
+  marker.step = required(fields.integer("step", kMarkerCount), "step");
+  const std::int64_t block = required(fields.integer("block_bytes", kMarkerCount), "block_bytes");
   if (block != kSumBlockBytes) {
     throw Error("block_bytes", fmt::format("is {}, not {}", block, kSumBlockBytes),
                 "the checkpoint was written by another version of this program");
@@ -83,7 +83,7 @@ Marker read_fields(FieldReader& fields) {
 FileSum read_file_sum(FieldReader fields) {
   FileSum file;
   file.name = required(fields.string("name"), fields.path("name"));
-  file.bytes = required(fields.integer("bytes", kFromZero), fields.path("bytes"));
+  file.bytes = required(fields.integer("bytes", kMarkerCount), fields.path("bytes"));
   if (!is_plain_name(file.name)) {
     throw Error(fields.path("name"), fmt::format("'{:.80}' is no plain file name", file.name),
                 "files stand beside the marker");
@@ -114,7 +114,7 @@ std::string write_marker(const Marker& marker) {
   for (const FileSum& file : marker.files) {
     files.emplace_back(to_json(file));
   }
-  return json::write(json::Object{{"schema", kSchema},
+  return json::write(json::Object{{"schema", kMarkerSchema},
                                   {"step", marker.step},
                                   {"block_bytes", kSumBlockBytes},
                                   {"files", std::move(files)}}) +
@@ -125,7 +125,7 @@ Marker parse_marker(std::string_view text, const std::string& where) {
   const json::Value document = json::parse(text, where);
   try {
     FieldReader fields(document, "");
-    return read_fields(fields);
+    return read_marker_fields(fields);
   } catch (const Error& fault) {
     throw fault.inside(where);
   }

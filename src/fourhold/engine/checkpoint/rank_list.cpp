@@ -12,16 +12,16 @@
 namespace fourhold::engine {
 namespace {
 
-constexpr std::string_view kSchema = "fourhold.rank_files/1";
-constexpr IntegerRange kFromZero{.least = 0};
+constexpr std::string_view kListSchema = "fourhold.rank_files/1";
+constexpr IntegerRange kListCount{.least = 0};
 
-RankList read_fields(FieldReader& fields) {
-  if (fields.required_string("schema") != kSchema) {
-    throw Error("schema", fmt::format("is not {}", kSchema),
+RankList read_list(FieldReader& fields) {
+  if (fields.required_string("schema") != kListSchema) {
+    throw Error("schema", fmt::format("is not {}", kListSchema),
                 "all ranks must run the same version of this program");
   }
   RankList list;
-  list.step = fields.required_integer("step", kFromZero);
+  list.step = fields.required_integer("step", kListCount);
   list.token = fields.required_string("token");
   const json::Array* files = fields.array("files");
   for (std::size_t i = 0; files != nullptr && i < files->size(); ++i) {
@@ -31,8 +31,8 @@ RankList read_fields(FieldReader& fields) {
   for (std::size_t i = 0; shared != nullptr && i < shared->size(); ++i) {
     FieldReader one((*shared)[i], fmt::format("shared[{}]", i));
     SharedShare share;
-    share.written = {one.required_integer("written", kFromZero),
-                     one.required_integer("places", kFromZero)};
+    share.written = {one.required_integer("written", kListCount),
+                     one.required_integer("places", kListCount)};
     const json::Value* sum = one.value("file");
     if (sum == nullptr) throw Error(one.path("file"), "is missing", "the file is damaged");
     share.sum = read_file_sum(FieldReader(*sum, one.path("file")));
@@ -58,7 +58,7 @@ std::string write_rank_list(const RankList& list) {
                                      {"written", share.written.count},
                                      {"places", share.written.places}});
   }
-  return json::write(json::Object{{"schema", kSchema},
+  return json::write(json::Object{{"schema", kListSchema},
                                   {"step", list.step},
                                   {"token", list.token},
                                   {"files", std::move(files)},
@@ -69,7 +69,7 @@ std::string write_rank_list(const RankList& list) {
 RankList parse_rank_list(std::string_view text, const std::string& where) {
   try {
     FieldReader fields(json::parse(text, where), "");
-    return read_fields(fields);
+    return read_list(fields);
   } catch (const Error& fault) {
     throw fault.inside(where);
   }

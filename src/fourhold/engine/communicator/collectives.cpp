@@ -135,7 +135,8 @@ void Collectives::all_reduce(const Group& group, const Tensor& whole) {
   const Tensor own = part_of(whole, piece_of(whole.elements(), group.size(), group.place));
   const std::int64_t bytes = sum_pieces(group, whole, own, Sum::replace) +
                              gather_pieces(group, bytes_in(whole), element_bytes(whole.dtype));
-  count(Collective::all_reduce, 2 * (group.size() - 1), bytes);
+  const std::int64_t steps = group.size() - 1;
+  count(Collective::all_reduce, 2 * steps, bytes);
 }
 
 }  // namespace fourhold::engine

@@ -14,22 +14,22 @@ namespace fourhold::engine::data {
 namespace {
 
 constexpr std::string_view kCutShort = "the index is cut short or damaged: copy or make it again";
-constexpr std::string_view kDamaged = "the index is damaged: make it again";
+constexpr std::string_view kIndexDamaged = "the index is damaged: make it again";
 
-struct Code {
+struct TypeCode {
   std::uint8_t code;
   std::string_view name;
   std::optional<TokenType> type;  // none: no type of token ids
 };
 
-constexpr std::array<Code, 8> kCodes{{{1, "uint8", TokenType::uint8},
-                                      {2, "int8", std::nullopt},
-                                      {3, "int16", TokenType::int16},
-                                      {4, "int32", TokenType::int32},
-                                      {5, "int64", TokenType::int64},
-                                      {6, "float64", std::nullopt},
-                                      {7, "float32", std::nullopt},
-                                      {8, "uint16", TokenType::uint16}}};
+constexpr std::array<TypeCode, 8> kTypeCodes{{{1, "uint8", TokenType::uint8},
+                                              {2, "int8", std::nullopt},
+                                              {3, "int16", TokenType::int16},
+                                              {4, "int32", TokenType::int32},
+                                              {5, "int64", TokenType::int64},
+                                              {6, "float64", std::nullopt},
+                                              {7, "float32", std::nullopt},
+                                              {8, "uint16", TokenType::uint16}}};
 
 template <typename T>
 T value_at(std::string_view file, std::int64_t byte) {
@@ -44,19 +44,19 @@ T value_at(std::string_view file, std::int64_t byte) {
 }
 
 TokenType type_of_code(std::uint8_t code, const std::string& where) {
-  for (const Code& known : kCodes) {
+  for (const TypeCode& known : kTypeCodes) {
     if (known.code != code) continue;
     if (known.type) return *known.type;
     fail(where, 17, fmt::format("type {} is {}, which holds no token ids", code, known.name),
          "uint8, uint16, int16, int32 and int64 are read");
   }
-  fail(where, 17, fmt::format("type {} is unknown", code), kDamaged);
+  fail(where, 17, fmt::format("type {} is unknown", code), kIndexDamaged);
 }
 
 }  // namespace
 
 std::optional<std::uint8_t> megatron_code(TokenType type) {
-  for (const Code& known : kCodes) {
+  for (const TypeCode& known : kTypeCodes) {
     if (known.type == type) return known.code;
   }
   return std::nullopt;
@@ -77,7 +77,7 @@ MegatronIndex::MegatronIndex(std::string_view file, const std::string& where) : 
          kCutShort);
   }
   const auto version = value_at<std::uint64_t>(file, 9);
-  if (version != 1) fail(where, 9, fmt::format("version {}; 1 is known", version), kDamaged);
+  if (version != 1) fail(where, 9, fmt::format("version {}; 1 is known", version), kIndexDamaged);
   type_ = type_of_code(value_at<std::uint8_t>(file, 17), where);
   read_counts(where);
   check_sequences(where);
@@ -108,7 +108,8 @@ void MegatronIndex::read_counts(const std::string& where) {
                      format_count(bytes)),
          kCutShort);
   }
-  if (boundaries_ == 0) fail(where, 26, "no document boundary; the first is always 0", kDamaged);
+  if (boundaries_ == 0)
+    fail(where, 26, "no document boundary; the first is always 0", kIndexDamaged);
 }
 
 void MegatronIndex::check_sequences(const std::string& where) {
@@ -116,7 +117,7 @@ void MegatronIndex::check_sequences(const std::string& where) {
   for (std::int64_t i = 0; i < sequences_; ++i) {
     if (length(i) < 0) {
       fail(where, kMegatronHeaderBytes + 4 * i,
-           fmt::format("sequence {} has {} tokens", i, length(i)), kDamaged);
+           fmt::format("sequence {} has {} tokens", i, length(i)), kIndexDamaged);
     }
     const std::int64_t expected = checked_multiply(tokens_, width);
     if (pointer(i) != expected) {
@@ -126,7 +127,7 @@ void MegatronIndex::check_sequences(const std::string& where) {
                       i, pointer(i), expected),
           pointer(i) > 0 && (pointer(i) == expected / 2 || pointer(i) / 2 == expected)
               ? "the offsets are of another type than the header says (uint16 and int32 mixed up)"
-              : kDamaged);
+              : kIndexDamaged);
     }
     tokens_ = checked_add(tokens_, length(i));
   }
@@ -141,13 +142,14 @@ void MegatronIndex::check_documents(const std::string& where) const {
       fail(where, first + 8 * i,
            fmt::format("document {} begins at sequence {}; expected {}", i, at,
                        i == 0 ? std::string("0") : fmt::format("{} to {}", reached, sequences_)),
-           kDamaged);
+           kIndexDamaged);
     }
     reached = at;
   }
   if (reached != sequences_) {
     fail(where, first + 8 * (boundaries_ - 1),
-         fmt::format("the last document ends at sequence {} of {}", reached, sequences_), kDamaged);
+         fmt::format("the last document ends at sequence {} of {}", reached, sequences_),
+         kIndexDamaged);
   }
 }
 

@@ -13,14 +13,14 @@
 namespace fourhold::engine::data {
 namespace {
 
-constexpr std::int64_t kMostId = std::numeric_limits<TokenId>::max() - 1;
+constexpr std::int64_t kMostAddedId = std::numeric_limits<TokenId>::max() - 1;
 
 // The ids behind a name of the template.
 std::vector<TokenId> ids_of(FieldReader& specials, const std::string& name) {
   std::optional<FieldReader> special = specials.object(name);
   if (!special) throw Error(specials.path(name), "is missing", "the template names this token");
   std::vector<TokenId> ids;
-  const auto values = special->integers("ids", {0, kMostId});
+  const auto values = special->integers("ids", {0, kMostAddedId});
   if (!values) throw Error(special->path("ids"), "is missing", "a special token has ids");
   for (const std::int64_t id : *values) ids.push_back(static_cast<TokenId>(id));
   return ids;
