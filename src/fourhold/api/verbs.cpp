@@ -24,6 +24,7 @@
 #include "fourhold/api/stall.h"
 #include "fourhold/api/tokenize.h"
 #include "fourhold/api/train.h"
+#include "fourhold/api/validate.h"
 #include "fourhold/base/near_match.h"
 
 namespace fourhold::api {
@@ -71,6 +72,10 @@ std::vector<Output::File> files_of(const Request& request, const Result& result)
     const std::string plan = plan_file_of(result);
     if (!request.output.empty() && !plan.empty()) files.push_back({request.output, plan});
     if (!request.svg.empty()) files.push_back({request.svg, svg_of(result)});
+  } else if constexpr (std::is_same_v<Result, ValidateResult>) {
+    if (request.svg.empty()) return files;
+    files.push_back(
+        {request.svg, report::draw_scatter_svg(scatter_of(result), "Predicted against measured")});
   } else if constexpr (requires { request.svg; }) {
     if (request.svg.empty()) return files;
     const std::string title =
@@ -186,6 +191,9 @@ constexpr std::array kExplainExamples{
     Example{"explain gpt2 --batch 8 --seq 1024", "what exactly is alive at the peak?"}};
 constexpr std::array kCompareExamples{
     Example{"compare a.json b.json", "two files of `fourhold explain MODEL --json`"}};
+constexpr std::array kValidateExamples{
+    Example{"validate --builtin", "how far off are the predictions, by source?"},
+    Example{"validate mine.csv --rows", "and of my own runs, row by row?"}};
 constexpr std::array kModelsExamples{Example{"models llama-3.1-8b", "one model and its sources"}};
 constexpr std::array kHardwareExamples{
     Example{"hardware rtx-4090", "one device, with the source of every fact"}};
@@ -285,6 +293,13 @@ constexpr std::array kVerbs{
                                    "Compares two ledger files: what differs, by category and "
                                    "entry. Exit code 1 means: they differ.",
                                    kCompareExamples),
+    verb<ValidateRequest, &validate>(
+        "validate", "FILE.csv...", "published measurements replayed: predicted beside measured",
+        "Rebuilds the run of every row under its own framework, predicts its memory and its time, "
+        "and compares like with like: allocated with allocated, reserved with reserved, on the "
+        "stage that the source measured. States errors by source, who was rightly said to fit, "
+        "and how well plans of one model are ranked. A row is skipped only for a fact it lacks.",
+        kValidateExamples),
     verb<ModelsRequest, &models>("models", "[MODEL]", "the built-in models and their sources",
                                  "Lists the built-in models, or one model in detail.",
                                  kModelsExamples),

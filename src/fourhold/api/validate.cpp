@@ -1,0 +1,95 @@
+#include "fourhold/api/validate.h"
+
+#include <chrono>
+#include <cstdint>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "fourhold/base/error.h"
+#include "fourhold/base/near_match.h"
+#include "fourhold/base/text_file.h"
+#include "fourhold/measured/builtin_rows.h"
+
+namespace fourhold::api {
+namespace {
+
+constexpr std::int64_t kMostRowFileBytes = std::int64_t{256} << 20;
+
+using measured::MeasuredRow;
+
+void add_rows(std::vector<MeasuredRow>& rows, std::vector<MeasuredRow> more) {
+  rows.insert(rows.end(), std::make_move_iterator(more.begin()),
+              std::make_move_iterator(more.end()));
+}
+
+std::vector<MeasuredRow> read_rows(const ValidateRequest& request) {
+  if (request.files.empty() && !request.builtin) {
+    throw Error("FILE.csv", "is missing", "name a file of measured rows, or use --builtin");
+  }
+  std::vector<MeasuredRow> rows;
+  for (const std::string& file : request.files) {
+    add_rows(rows, measured::parse_rows(read_text_file(file, kMostRowFileBytes), file));
+  }
+  if (request.builtin) {
+    for (const EmbeddedFile& file : measured::embedded_rows()) {
+      add_rows(rows, measured::parse_rows(file.text, std::string(file.name) + ".csv"));
+    }
+  }
+  return rows;
+}
+
+void keep_source(std::vector<MeasuredRow>& rows, const std::string& source) {
+  if (source.empty()) return;
+  std::vector<MeasuredRow> kept;
+  std::vector<std::string_view> families;
+  for (const MeasuredRow& row : rows) {
+    if (row.family() == source) kept.push_back(row);
+    if (families.empty() || families.back() != row.family()) families.push_back(row.family());
+  }
+  if (kept.empty()) {
+    const std::string near = did_you_mean(source, families);
+    throw Error("--source", fmt::format("no row is of '{:.40}'", source),
+                near.empty() ? fmt::format("the sources are {}", fmt::join(families, ", ")) : near);
+  }
+  rows = std::move(kept);
+}
+
+}  // namespace
+
+ValidateResult validate(const ValidateRequest& request) {
+  std::vector<MeasuredRow> rows = read_rows(request);
+  keep_source(rows, request.source);
+  ValidateResult result;
+  result.rows = request.rows;
+  result.headroom = request.headroom.value_or(0);
+  if (result.headroom >= 1) {
+    throw Error("--headroom", "leaves no memory to use", "give a share below 1, for example 5%");
+  }
+  const measured::Exclusions exclusions(measured::excluded_text(), "excluded.csv");
+  measured::Catalogue catalogue;
+  const auto start = std::chrono::steady_clock::now();
+  std::vector<measured::RowResult> results;
+  results.reserve(rows.size());
+  for (const MeasuredRow& row : rows) {
+    results.push_back(measured::compare_row(row, exclusions, catalogue, result.headroom));
+  }
+  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  result.record = measured::record_of(std::move(results));
+  return result;
+}
+
+std::vector<report::ScatterPanel> scatter_of(const ValidateResult& result) {
+  std::vector<report::ScatterPanel> panels{
+      {"Allocated memory, GiB", {}}, {"Reserved memory, GiB", {}}, {"Time of a step, seconds", {}}};
+  for (const measured::RowResult& row : result.record.rows) {
+    for (const measured::Comparison& one : row.comparisons) {
+      if (!one.set_apart.empty() || one.predicted <= 0) continue;
+      panels.at(static_cast<std::size_t>(one.metric))
+          .points.push_back({one.measured, one.predicted, row.source});
+    }
+  }
+  return panels;
+}
+
+}  // namespace fourhold::api

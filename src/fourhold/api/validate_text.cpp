@@ -1,0 +1,223 @@
+// The answer of `fourhold validate` as text.
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "fourhold/api/run_text.h"
+#include "fourhold/api/validate.h"
+#include "fourhold/base/quantity.h"
+#include "fourhold/measured/statistics.h"
+#include "fourhold/report/table.h"
+#include "fourhold/report/text.h"
+
+namespace fourhold::api {
+namespace {
+
+using measured::Metric;
+using measured::Record;
+using measured::RowClass;
+using measured::RowResult;
+using measured::SummaryLine;
+
+std::string metric_text(Metric metric) {
+  constexpr std::array<std::string_view, 3> kShort{"allocated", "reserved", "step time"};
+  return std::string(kShort.at(static_cast<std::size_t>(metric)));
+}
+
+std::string percent(double value) { return fmt::format("{:.1f}", value); }
+std::string signed_percent(double value) { return fmt::format("{:+.1f}", value); }
+
+// All errors of a metric that count, over all sources.
+std::vector<double> errors_of(const Record& record, bool time) {
+  std::vector<double> errors;
+  for (const RowResult& row : record.rows) {
+    for (const measured::Comparison& one : row.comparisons) {
+      if ((one.metric == Metric::step_time) == time && one.set_apart.empty()) {
+        errors.push_back(one.error_percent());
+      }
+    }
+  }
+  return errors;
+}
+
+std::string over_all(const std::string& what, const std::vector<double>& errors) {
+  if (errors.empty()) return what + ": nothing to compare";
+  const measured::ErrorFigures figures = measured::figures_of(errors);
+  return fmt::format("{}: median {:.1f}% off over {}", what, figures.median_abs,
+                     format_count(figures.count));
+}
+
+std::string first_lines(const ValidateResult& result, const report::Screen& screen) {
+  const Record& record = result.record;
+  const auto skipped = std::count_if(record.rows.begin(), record.rows.end(),
+                                     [](const RowResult& row) { return !row.skipped.empty(); });
+  const std::string rows = format_count(static_cast<std::int64_t>(record.rows.size()));
+  std::string text =
+      report::first_that_fits({fmt::format("{} rows replayed in {:.2f} s, {} of them skipped.",
+                                           rows, result.seconds, format_count(skipped)),
+                               rows + " rows"},
+                              screen.columns) +
+      "\n";
+  const std::string memory = over_all("Memory", errors_of(record, false));
+  text += report::first_that_fits(
+              {memory + "; " + over_all("step time", errors_of(record, true)) + ".", memory},
+              screen.columns) +
+          "\n";
+  const measured::FitTable& fit = record.fit;
+  if (fit.count() == 0) return text + "No row says whether it fits.\n";
+  const std::string right = fmt::format("Fits or ran out: {:.1f}% of {} right",
+                                        fit.right_share() * 100, format_count(fit.count()));
+  return text +
+         report::first_that_fits({fmt::format("{}; of those said to fit {:.1f}% ran out.", right,
+                                              fit.false_fit_share() * 100),
+                                  right},
+                                 screen.columns) +
+         "\n";
+}
+
+std::string lines_text(const std::vector<SummaryLine>& lines, const std::string& title,
+                       const report::Screen& screen) {
+  if (lines.empty()) return {};
+  const auto right = report::Align::right;
+  report::Table table({{"source"},
+                       {"metric"},
+                       {"rows", right},
+                       {"skipped", right},
+                       {"median", right},
+                       {"mean", right},
+                       {"p90", right},
+                       {"worst", right},
+                       {"bias", right}});
+  for (const SummaryLine& line : lines) {
+    const measured::ErrorFigures& figures = line.figures;
+    std::string source = line.source;
+    if (line.rows == RowClass::experts) source += " MoE";
+    if (line.rows == RowClass::dense) source += " dense";
+    const std::string skipped = std::to_string(line.skipped);
+    if (figures.count == 0) {
+      table.add({source, "", "0", skipped, "", "", "", "", ""});
+      continue;
+    }
+    table.add({source, metric_text(line.metric), std::to_string(figures.count),
+               line.rows == RowClass::all ? skipped : "", percent(figures.median_abs),
+               percent(figures.mean_abs), percent(figures.p90_abs), percent(figures.worst_abs),
+               signed_percent(figures.bias)});
+  }
+  return "\n" + title_text(title, screen) + table.text(screen);
+}
+
+std::vector<SummaryLine> of_class(const std::vector<SummaryLine>& lines, bool apart) {
+  std::vector<SummaryLine> some;
+  for (const SummaryLine& line : lines) {
+    if ((line.rows == RowClass::set_apart) == apart) some.push_back(line);
+  }
+  return some;
+}
+
+std::string fit_text(const ValidateResult& result, const report::Screen& screen) {
+  const measured::FitTable& fit = result.record.fit;
+  if (fit.count() == 0) return {};
+  report::Table table({{""}, {"ran", report::Align::right}, {"ran out", report::Align::right}});
+  table.add({"said to fit", format_count(fit.true_fit), format_count(fit.false_fit)});
+  table.add({"said not to fit", format_count(fit.false_oom), format_count(fit.true_oom)});
+  std::string text = "\n" + title_text("Fits or ran out of memory", screen) + table.text(screen, 2);
+  text += report::wrapped(
+      fmt::format("A plan is said to fit where {:.0f}% of the device's memory stay free.{}",
+                  result.headroom * 100,
+                  fit.set_apart == 0
+                      ? std::string()
+                      : fmt::format(" {} rows stand apart.", format_count(fit.set_apart))),
+      screen.columns);
+  return text;
+}
+
+std::string ranking_text(const Record& record, const report::Screen& screen) {
+  if (record.ranking.empty()) return {};
+  const auto right = report::Align::right;
+  report::Table table({{"source"},
+                       {"sweeps", right},
+                       {"rows", right},
+                       {"rank correlation", right},
+                       {"median loss %", right},
+                       {"worst loss %", right}});
+  for (std::size_t i = 0; i < record.ranking.size();) {
+    const std::string& source = record.ranking[i].source;
+    std::vector<double> correlations;
+    std::vector<double> losses;
+    std::int64_t rows = 0;
+    for (; i < record.ranking.size() && record.ranking[i].source == source; ++i) {
+      const measured::SweepRanking& sweep = record.ranking[i];
+      if (sweep.rank_correlation) correlations.push_back(*sweep.rank_correlation);
+      losses.push_back(sweep.loss_percent);
+      rows += sweep.rows;
+    }
+    table.add({source, std::to_string(losses.size()), std::to_string(rows),
+               correlations.empty() ? std::string()
+                                    : fmt::format("{:.2f}", measured::quantile(correlations, 0.5)),
+               percent(measured::quantile(losses, 0.5)), percent(measured::quantile(losses, 1))});
+  }
+  return "\n" +
+         title_text("Plans ranked by time: median over sweeps, loss by taking the predicted best",
+                    screen) +
+         table.text(screen);
+}
+
+std::string skipped_text(const Record& record, const report::Screen& screen) {
+  if (record.skipped.empty()) return {};
+  report::Table table({{"source"},
+                       {"rows", report::Align::right},
+                       {"skipped because", report::Align::left, report::WhenTight::wrap}});
+  for (const measured::SkippedReason& one : record.skipped) {
+    table.add({one.source, std::to_string(one.rows), one.reason});
+  }
+  return "\n" + title_text("Skipped", screen) + table.text(screen);
+}
+
+std::string fit_word(const std::optional<bool>& fits) {
+  if (!fits) return "";
+  return *fits ? "fits" : "out";
+}
+
+std::string rows_text(const Record& record, const report::Screen& screen) {
+  const auto right = report::Align::right;
+  report::Table table({{"id"},
+                       {"metric"},
+                       {"predicted", right},
+                       {"measured", right},
+                       {"error %", right},
+                       {"notes", report::Align::left, report::WhenTight::wrap}});
+  for (const RowResult& row : record.rows) {
+    const std::string assumed = fmt::format("{}", fmt::join(row.assumed, "; "));
+    if (!row.skipped.empty()) table.add({row.id, "skipped", "", "", "", row.skipped});
+    for (const measured::Comparison& one : row.comparisons) {
+      table.add({row.id, metric_text(one.metric), fmt::format("{:.4g}", one.predicted),
+                 fmt::format("{:.4g}", one.measured), signed_percent(one.error_percent()),
+                 one.set_apart.empty() ? assumed : "apart: " + one.set_apart});
+    }
+    if (row.measured_fit && (row.comparisons.empty() || row.predicted_fit != row.measured_fit)) {
+      table.add({row.id, "fit", fit_word(row.predicted_fit), fit_word(row.measured_fit),
+                 row.predicted_fit == row.measured_fit ? "" : "wrong", assumed});
+    }
+  }
+  return "\n" + title_text("Rows", screen) + table.text(screen);
+}
+
+}  // namespace
+
+std::string to_text(const ValidateResult& result, const report::Screen& screen) {
+  const Record& record = result.record;
+  std::string text = first_lines(result, screen);
+  text += lines_text(record.summary, "Errors by source, percent", screen);
+  text += lines_text(of_class(record.classes, false), "Of these", screen);
+  text += lines_text(of_class(record.classes, true), "Set apart, in none of the above", screen);
+  text += fit_text(result, screen);
+  text += ranking_text(record, screen);
+  text += skipped_text(record, screen);
+  if (result.rows) text += rows_text(record, screen);
+  return text;
+}
+
+}  // namespace fourhold::api

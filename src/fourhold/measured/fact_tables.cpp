@@ -1,0 +1,27 @@
+// The small tables beside the rows.
+#include <span>
+#include <string_view>
+
+#include "fourhold/base/embedded.h"
+#include "fourhold/measured/exclusions.h"
+#include "fourhold/measured/published_model.h"
+
+namespace fourhold::measured {
+
+std::span<const EmbeddedFile> embedded_tables();  // data/measured/tables/*.csv, a generated source
+
+namespace {
+
+std::string_view fact_table(std::string_view name) {
+  for (const EmbeddedFile& file : embedded_tables()) {
+    if (file.name == name) return file.text;
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string_view excluded_text() { return fact_table("excluded"); }
+std::string_view published_models_text() { return fact_table("models"); }
+
+}  // namespace fourhold::measured

@@ -1,0 +1,72 @@
+#include "fourhold/measured/framework_rule.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <vector>
+
+#include "fourhold/measured/refine_megatron.h"
+#include "fourhold/measured/refine_pytorch.h"
+#include "fourhold/measured/row_words.h"
+
+namespace fourhold::measured {
+namespace {
+
+using enum ModelStyle;
+constexpr auto kFullest = MeasuredStage::fullest;
+constexpr auto kOff = SequenceParallel::off;
+constexpr auto kWithTensor = SequenceParallel::with_tensor;
+
+// The first that matches counts. Blank recomputation: what the source's recipes do by default.
+constexpr std::array kRules{
+    FrameworkRule{"aleph alpha", "megatron-2021", llama, kFullest, kOff, "", refine_aleph_alpha},
+    FrameworkRule{"megatron-core (ci", "megatron", megatron, MeasuredStage::last, kOff, "none",
+                  refine_megatron_core},
+    FrameworkRule{"megatron-lm (commit", "megatron", llama, kFullest, kWithTensor, "none",
+                  refine_simumax},
+    FrameworkRule{"megatron-bridge", "megatron", llama, kFullest, kWithTensor, "none",
+                  refine_nvidia},
+    FrameworkRule{"nemo", "megatron", llama, kFullest, kWithTensor, "none", refine_nvidia},
+    FrameworkRule{"primus", "megatron", llama, kFullest, kWithTensor, "none", nullptr},
+    FrameworkRule{"megascale", "megatron", gpt2, kFullest, kWithTensor, "none", nullptr},
+    FrameworkRule{"megatron", "megatron-2021", gpt2, kFullest, kOff, "", refine_megatron_2021},
+    FrameworkRule{"oneflow", "megatron-2021", gpt2, kFullest, kOff, "none", refine_megatron_2021},
+    FrameworkRule{"flashattention", "standard", gpt2, kFullest, kOff, "none", refine_flash_paper},
+    FrameworkRule{"nanotron", "nanotron", llama, MeasuredStage::first, kWithTensor, "none",
+                  refine_nanotron},
+    FrameworkRule{"llm-foundry", "llm-foundry", mpt, kFullest, kOff, "none", refine_llm_foundry},
+    FrameworkRule{"torchtitan", "fsdp2", llama, kFullest, kWithTensor, "none", refine_torchtitan},
+    FrameworkRule{"fms-fsdp", "fsdp2", llama, kFullest, kOff, "none", nullptr},
+    FrameworkRule{"internevo", "standard", llama, kFullest, kOff, "none", refine_internevo},
+    FrameworkRule{"llmq", "standard", llama, kFullest, kOff, "none", refine_graph},
+    FrameworkRule{"litgpt", "accelerate", llama, kFullest, kOff, "none", refine_litgpt},
+    FrameworkRule{"transformers + deepspeed", "deepspeed", llama, kFullest, kOff, "full",
+                  refine_deepspeed},
+    FrameworkRule{"deepspeed", "deepspeed", gpt2, kFullest, kOff, "full", refine_deepspeed},
+    FrameworkRule{"transformers", "accelerate", llama, kFullest, kOff, "none", refine_fine_tuning},
+    FrameworkRule{"peft", "accelerate", llama, kFullest, kOff, "none", refine_fine_tuning},
+    FrameworkRule{"ms-swift", "accelerate", llama, kFullest, kOff, "full", refine_fine_tuning},
+    FrameworkRule{"torchtune", "accelerate", llama, kFullest, kOff, "full", refine_fine_tuning},
+    FrameworkRule{"meta", "fsdp2", llama, kFullest, kWithTensor, "none", nullptr},
+    FrameworkRule{"maxtext", "standard", llama, kFullest, kOff, "full", refine_graph},
+    FrameworkRule{"jax", "standard", llama, kFullest, kOff, "none", refine_graph},
+    FrameworkRule{"levanter", "standard", gpt2, kFullest, kOff, "full", refine_graph},
+    FrameworkRule{"pathways", "standard", gpt2, kFullest, kOff, "full", refine_graph}};
+
+}  // namespace
+
+const FrameworkRule* rule_of(const MeasuredRow& row) {
+  const std::string framework = lowered(row.framework);
+  const auto* found = std::find_if(
+      kRules.begin(), kRules.end(),
+      [&framework](const FrameworkRule& rule) { return starts_with(framework, rule.framework); });
+  return found == kRules.end() ? nullptr : found;
+}
+
+std::vector<std::string_view> known_frameworks() {
+  std::vector<std::string_view> names;
+  for (const FrameworkRule& rule : kRules) names.push_back(rule.framework);
+  return names;
+}
+
+}  // namespace fourhold::measured

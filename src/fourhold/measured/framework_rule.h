@@ -1,0 +1,34 @@
+// What is known of a source's framework beside its profile: one table.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "fourhold/measured/measured_row.h"
+#include "fourhold/measured/row_draft.h"
+#include "fourhold/measured/row_model.h"
+#include "fourhold/measured/row_setup.h"
+
+namespace fourhold::measured {
+
+// Sequence parallelism where the row does not say.
+enum class SequenceParallel : std::uint8_t { off, with_tensor };
+
+struct FrameworkRule {
+  std::string_view framework;  // what the row's framework begins with, in lower case
+  std::string_view profile;
+  ModelStyle style;
+  MeasuredStage stage;
+  SequenceParallel sequence_parallel;
+  std::string_view recompute;  // where the row leaves it blank; "": not known
+  // What this source does otherwise than the profile, by its row; may be null.
+  void (*refine)(const MeasuredRow& row, RowDraft& draft);
+};
+
+// Null where the framework is not known.
+[[nodiscard]] const FrameworkRule* rule_of(const MeasuredRow& row);
+
+// The names of the table, for errors.
+[[nodiscard]] std::vector<std::string_view> known_frameworks();
+
+}  // namespace fourhold::measured

@@ -1,0 +1,67 @@
+// The record of many rows: errors by source, who fits, and how well plans are ranked.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fourhold/measured/comparison.h"
+#include "fourhold/measured/statistics.h"
+
+namespace fourhold::measured {
+
+// Which rows of a source a line is about.
+enum class RowClass : std::uint8_t { all, dense, experts, set_apart };
+inline constexpr std::array<std::string_view, 4> kRowClassNames{"all", "dense", "experts",
+                                                                "set_apart"};
+
+struct SummaryLine {
+  std::string source;
+  Metric metric = Metric::step_time;
+  RowClass rows = RowClass::all;
+  ErrorFigures figures;      // count 0: nothing was compared
+  std::int64_t skipped = 0;  // rows of the source, whatever they publish
+};
+
+struct FitTable {
+  std::int64_t true_fit = 0;
+  std::int64_t true_oom = 0;
+  std::int64_t false_fit = 0;  // said to fit, ran out
+  std::int64_t false_oom = 0;
+  std::int64_t set_apart = 0;
+  [[nodiscard]] std::int64_t count() const { return true_fit + true_oom + false_fit + false_oom; }
+  [[nodiscard]] double right_share() const;      // of all
+  [[nodiscard]] double false_fit_share() const;  // of those said to fit
+};
+
+// Plans of one model on the same devices, ranked by seconds per sequence.
+struct SweepRanking {
+  std::string source;
+  std::string sweep;
+  std::int64_t rows = 0;
+  std::optional<double> rank_correlation;  // absent: all alike
+  double loss_percent = 0;  // measured, of the plan predicted as best over the best there is
+};
+
+struct SkippedReason {
+  std::string source;
+  std::string reason;
+  std::int64_t rows = 0;
+};
+
+struct Record {
+  std::vector<RowResult> rows;
+  std::vector<SummaryLine> summary;  // by source and metric, all rows but those set apart
+  std::vector<SummaryLine> classes;  // dense and experts where a source has both; set apart
+  FitTable fit;
+  std::vector<SweepRanking> ranking;
+  std::vector<SkippedReason> skipped;
+};
+
+// Sweeps of fewer rows are not ranked: by chance they are right too often.
+inline constexpr std::int64_t kLeastSweepRows = 4;
+
+[[nodiscard]] Record record_of(std::vector<RowResult> rows);
+
+}  // namespace fourhold::measured

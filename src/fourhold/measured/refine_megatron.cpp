@@ -1,0 +1,104 @@
+#include "fourhold/measured/refine_megatron.h"
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "fourhold/base/quantity.h"
+#include "fourhold/measured/attention_words.h"
+#include "fourhold/measured/row_words.h"
+
+namespace fourhold::measured {
+namespace {
+
+bool is_on(const MeasuredRow& row, std::string_view fact) { return row.fact(fact) == "true"; }
+
+// decoder-first-pipeline-num-layers and decoder-last-...: the stages between share the rest.
+// account-for-...: embedding and loss each count as a layer of the first and the last stage.
+void read_uneven_stages(const MeasuredRow& row, RowDraft& draft) {
+  const std::int64_t stages = *draft.request.pp * *draft.request.vpp;
+  const std::string_view first = row.fact("decoder-first-pipeline-num-layers");
+  const std::string_view last = row.fact("decoder-last-pipeline-num-layers");
+  const bool embedding = is_on(row, "account-for-embedding-in-pipeline-split");
+  const bool loss = is_on(row, "account-for-loss-in-pipeline-split");
+  if (stages == 1 || (first.empty() && last.empty() && !embedding && !loss)) return;
+  std::int64_t rest = draft.config.layer_count() + (embedding ? 1 : 0) + (loss ? 1 : 0);
+  std::int64_t equal = stages;
+  std::int64_t first_layers = 0;
+  std::int64_t last_layers = 0;
+  if (!first.empty()) {
+    first_layers = parse_count(first, "decoder-first-pipeline-num-layers");
+    --equal;
+  }
+  if (!last.empty()) {
+    last_layers = parse_count(last, "decoder-last-pipeline-num-layers");
+    --equal;
+  }
+  rest -= first_layers + last_layers;
+  const std::int64_t each = equal > 0 ? rest / equal : 0;
+  std::vector<std::int64_t> layout(static_cast<std::size_t>(stages), each);
+  if (!first.empty()) layout.front() = first_layers;
+  if (!last.empty()) layout.back() = last_layers;
+  if (embedding) --layout.front();
+  if (loss) --layout.back();
+  draft.request.layers_per_stage = layout;
+}
+
+}  // namespace
+
+void refine_megatron_core(const MeasuredRow& row, RowDraft& draft) {
+  plan::Profile& profile = draft.profile;
+  draft.request.sp = *draft.request.tp > 1 && is_on(row, "sequence-parallel");
+  const bool local = row.fact("transformer-impl") == "local";
+  if (row.attention_impl == "unfused" || local) {
+    profile.switches.attention = model::AttentionSaving::unfused;
+  }
+  // --cross-entropy-loss-fusion; without it the loss is Megatron's own, in fp32.
+  if (!is_on(row, "cross-entropy-loss-fusion")) {
+    profile.switches.loss = model::LossSaving::vocab_parallel;
+  }
+  // The CI recipes switch fused accumulation off, and with it the cached gradients.
+  if (is_on(row, "no-gradient-accumulation-fusion")) {
+    profile.dummy_weight_gradients = plan::DummyWeightGradients::none;
+  }
+  if (const std::string_view multiple = row.fact("make-vocab-size-divisible-by");
+      !multiple.empty()) {
+    profile.vocabulary_multiple = parse_count(multiple, "make-vocab-size-divisible-by");
+  }
+  read_uneven_stages(row, draft);
+}
+
+void refine_megatron_2021(const MeasuredRow& row, RowDraft& draft) {
+  set_attention(row.attention_impl, draft.profile);
+  if (row.says("sequence parallel on")) draft.request.sp = *draft.request.tp > 1;
+}
+
+void refine_simumax(const MeasuredRow& row, RowDraft& draft) {
+  if (!row.says("cross-entropy fusion on")) {
+    draft.profile.switches.loss = model::LossSaving::vocab_parallel;
+  }
+}
+
+void refine_nvidia(const MeasuredRow& row, RowDraft& draft) {
+  if (row.says("tokendrop") || contains(lowered(row.model), "tokendrop")) {
+    draft.findings.assumes("no token is dropped");
+  }
+}
+
+void refine_aleph_alpha(const MeasuredRow& row, RowDraft& draft) {
+  plan::Profile& profile = draft.profile;
+  set_attention(row.attention_impl, profile);
+  if (row.fact("sequence_parallel") == "on") draft.request.sp = *draft.request.tp > 1;
+  // 16-bit gradients beside the fp32 optimizer; norms, activation and loss in eager PyTorch. The
+  // RMS norm is a kernel where the row says so.
+  profile.fp32_gradients = false;
+  profile.switches.activation = model::ActivationSaving::unfused;
+  profile.switches.norm = contains(row.attention_impl, "RMS kernel") ? model::NormSaving::input
+                                                                     : model::NormSaving::wide;
+  profile.switches.loss = model::LossSaving::eager_held;
+  profile.vocabulary_multiple = 1;
+  profile.vocabulary_multiple_times_tp = false;
+  profile.time.gradient_wire_bytes = 4;
+}
+
+}  // namespace fourhold::measured

@@ -1,0 +1,107 @@
+#include "fourhold/measured/refine_pytorch.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "fourhold/measured/attention_words.h"
+#include "fourhold/measured/nanotron_stages.h"
+#include "fourhold/measured/row_words.h"
+
+namespace fourhold::measured {
+namespace {
+
+// Eager PyTorch beside compiled: copies that norms and activation keep, host time of every
+// operation, and an allocator that rounds more of them (data/profiles/fsdp2.json, summary).
+void make_eager(plan::Profile& profile) {
+  profile.switches.norm = model::NormSaving::wide;
+  profile.switches.activation = model::ActivationSaving::unfused;
+  profile.reserved_over_allocated = 1.15;
+  profile.time.elementwise_traffic = 1.38;
+  profile.time.host_seconds_per_operation = 12e-6;
+}
+
+// Stages that hold no layer cannot be planned: they borrow one from the fullest before them.
+void give_every_stage_a_layer(std::vector<std::int64_t>& stages, Findings& findings) {
+  for (auto stage = stages.rbegin(); stage != stages.rend(); ++stage) {
+    if (*stage > 0) continue;
+    auto fullest = std::max_element(stages.begin() + 1, stages.end());
+    if (*fullest < 2) fullest = stages.begin();
+    --*fullest;
+    ++*stage;
+    findings.assumes("every stage holds a layer, also the one that has only the head");
+  }
+}
+
+}  // namespace
+
+void refine_torchtitan(const MeasuredRow& row, RowDraft& draft) {
+  const std::string recompute = lowered(row.recompute);
+  // Per operation: every second product and attention are kept, the rest is made again.
+  if (starts_with(recompute, "selective") || starts_with(recompute, "default") ||
+      starts_with(recompute, "auto")) {
+    draft.request.recompute = plan::recompute_from_string("selective:norm,activation");
+    if (!starts_with(recompute, "selective")) {
+      draft.findings.assumes("recompute is as the selective policy");
+    }
+  }
+  if (!starts_with(lowered(row.compile), "yes")) make_eager(draft.profile);
+}
+
+void refine_llm_foundry(const MeasuredRow& row, RowDraft& draft) {
+  // mp_mode: with PURE gradients travel in 16 bits, with DEFAULT in 32.
+  if (row.fact("mp_mode") == "DEFAULT") draft.profile.time.gradient_wire_bytes = 4;
+}
+
+void refine_nanotron(const MeasuredRow& /*row*/, RowDraft& draft) {
+  const std::int64_t pp = *draft.request.pp;
+  if (pp == 1) return;
+  std::vector<std::int64_t> stages = nanotron_stages(draft.config, pp);
+  give_every_stage_a_layer(stages, draft.findings);
+  draft.request.layers_per_stage = stages;
+}
+
+void refine_internevo(const MeasuredRow& row, RowDraft& draft) {
+  set_attention(row.attention_impl, draft.profile);
+  draft.profile.time.attention_kernel = plan::AttentionKernel::flash_1;
+  if (contains(row.sharding, "shard group")) {
+    const auto group = number_behind(row.sharding, "shard group ");
+    if (group && draft.request.dp && *group < *draft.request.dp) {
+      draft.findings.assumes("the shard group is the whole data-parallel group");
+    }
+  }
+}
+
+void refine_deepspeed(const MeasuredRow& row, RowDraft& draft) {
+  set_attention(row.attention_impl, draft.profile);
+  // The repository's scripts: ZeRO-2 for adapters, ZeRO-3 for all weights.
+  if (row.sharding.empty() && draft.request.dp.value_or(1) > 1) {
+    const bool full = draft.request.tuning == plan::Tuning::full;
+    draft.request.zero = full ? 3 : 2;
+    draft.findings.assumes(full ? "sharding is ZeRO-3" : "sharding is ZeRO-2");
+  }
+}
+
+void refine_fine_tuning(const MeasuredRow& row, RowDraft& draft) {
+  set_attention(row.attention_impl, draft.profile);
+}
+
+void refine_litgpt(const MeasuredRow& row, RowDraft& draft) {
+  set_attention(row.attention_impl, draft.profile);
+  // Weights are 16-bit (bf16-true), and the logits stay referenced through the loss.
+  draft.profile.weight_storage = plan::WeightStorage::compute_with_master;
+  draft.profile.switches.loss = model::LossSaving::eager_held;
+  draft.profile.switches.activation = model::ActivationSaving::fused;
+}
+
+void refine_graph(const MeasuredRow& row, RowDraft& draft) {
+  set_attention(row.attention_impl, draft.profile);
+  draft.profile.time.host_seconds_per_operation = 0;
+}
+
+void refine_flash_paper(const MeasuredRow& row, RowDraft& draft) {
+  set_attention(row.attention_impl, draft.profile);
+}
+
+}  // namespace fourhold::measured

@@ -1,0 +1,91 @@
+#include "fourhold/measured/row_cluster.h"
+
+#include <array>
+#include <cctype>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "fourhold/base/error.h"
+#include "fourhold/measured/row_words.h"
+
+namespace fourhold::measured {
+namespace {
+
+constexpr double kBitsPerByte = 8;
+constexpr double kGiga = 1e9;
+// What Ethernet and Omni-Path sustain, and their start (data/hardware/SOURCES.md, sustained).
+constexpr double kEthernetShare = 0.525;
+constexpr double kEthernetStartSeconds = 0.5e-3;
+
+// Networks that a source names outside its rows, per device.
+struct KnownNetwork {
+  std::string_view family;
+  double bytes_per_second;
+  std::string_view name;
+};
+constexpr std::array kNetworks{
+    // huggingface/nanotron, Ultra-Scale Playbook: instances with eight 400 Gb/s ports.
+    KnownNetwork{"nanotron", 50e9, "EFA 8 x 400 Gb/s"},
+    // Jean Zay's A100 nodes: four 100 Gb/s ports for eight devices.
+    KnownNetwork{"bigsci", 6.25e9, "Omni-Path 4 x 100 Gb/s"}};
+
+// "4x100Gb" in the notes: ports of a node and their speed.
+std::optional<double> ports_bytes_per_second(std::string_view notes) {
+  for (std::size_t at = notes.find('x'); at != std::string_view::npos;
+       at = notes.find('x', at + 1)) {
+    if (at == 0 || std::isdigit(static_cast<unsigned char>(notes[at - 1])) == 0) continue;
+    const double ports = notes[at - 1] - '0';
+    const std::optional<std::int64_t> speed = number_behind(notes.substr(at), "x");
+    if (!speed) continue;
+    const std::size_t behind = at + 1 + std::to_string(*speed).size();
+    if (notes.substr(behind, 2) != "Gb") continue;
+    return ports * static_cast<double>(*speed) * kGiga / kBitsPerByte;
+  }
+  return std::nullopt;
+}
+
+void set_network(const MeasuredRow& row, hardware::Device& device) {
+  hardware::Link& link = device.inter_node;
+  for (const KnownNetwork& known : kNetworks) {
+    if (row.family() != known.family) continue;
+    link.name = known.name;
+    link.bytes_per_second = known.bytes_per_second;
+    link.share = kEthernetShare;
+    link.start_seconds = kEthernetStartSeconds;
+    return;
+  }
+  const std::optional<double> node = ports_bytes_per_second(row.notes);
+  if (!node) return;
+  link.name = "network of the row's notes";
+  link.bytes_per_second = *node / static_cast<double>(device.devices_per_node);
+  if (row.says("RoCE")) {
+    link.share = kEthernetShare;
+    link.start_seconds = kEthernetStartSeconds;
+  }
+}
+
+}  // namespace
+
+void read_cluster(const MeasuredRow& row, Catalogue& catalogue, RowDraft& draft) {
+  if (row.gpu.empty()) {
+    draft.findings.lacks("gpu");
+    return;
+  }
+  hardware::LoadedDevice loaded;
+  try {
+    loaded = catalogue.device(row.gpu);
+  } catch (const Error&) {
+    draft.findings.lacks(fmt::format("what the device '{}' is", row.gpu));
+    return;
+  }
+  for (const std::string& note : loaded.notes) draft.findings.assumes(note);
+  set_network(row, loaded.device);
+  draft.cluster = hardware::uniform_cluster(std::move(loaded.device), row.num_gpus.value_or(1));
+}
+
+}  // namespace fourhold::measured

@@ -1,0 +1,196 @@
+#include "fourhold/measured/row_plan.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "fourhold/measured/row_tuning.h"
+#include "fourhold/measured/row_words.h"
+#include "fourhold/plan/recompute_policy.h"
+
+namespace fourhold::measured {
+namespace {
+
+void read_degrees(const MeasuredRow& row, const FrameworkRule& rule, RowDraft& draft) {
+  plan::PlanRequest& request = draft.request;
+  Findings& findings = draft.findings;
+  request.tp = row.tp.value_or(1);
+  request.pp = row.pp.value_or(1);
+  request.cp = row.cp.value_or(1);
+  request.ep = row.experts ? row.ep.value_or(1) : 1;
+  if (!row.tp || !row.pp) findings.assumes("degrees that are not published are 1");
+  request.vpp = row.vpp.value_or(1);
+  const bool nvidia_table = starts_with(lowered(row.framework), "megatron-bridge") ||
+                            starts_with(lowered(row.framework), "nemo");
+  if (*request.pp == 1) {
+    request.vpp = 1;
+  } else if (!row.vpp && nvidia_table) {
+    findings.lacks("vpp");
+  }
+  if (*request.vpp > 1) request.schedule = plan::ScheduleKind::interleaved;
+  if (*request.tp > 1) {
+    request.sp = rule.sequence_parallel == SequenceParallel::with_tensor;
+  } else {
+    request.sp = false;
+  }
+  if (!row.num_gpus) {
+    findings.lacks("num_gpus");
+    return;
+  }
+  const std::int64_t ranks = *request.tp * *request.pp * *request.cp;
+  if (*row.num_gpus % ranks != 0) {
+    findings.lacks(fmt::format("a split of {} devices (tp x pp x cp is {})", *row.num_gpus, ranks));
+    return;
+  }
+  request.dp = *row.num_gpus / ranks;
+}
+
+// micro_batch x grad_accum x dp is the global batch: two of them give the third.
+void read_batch(const MeasuredRow& row, RowDraft& draft) {
+  plan::PlanRequest& request = draft.request;
+  Findings& findings = draft.findings;
+  request.seq = row.seq_len;
+  if (!row.seq_len) findings.lacks("seq_len");
+  if (!request.dp) return;
+  std::optional<std::int64_t> micro = row.micro_batch;
+  std::optional<std::int64_t> accumulation = row.grad_accum;
+  const std::int64_t dp = *request.dp;
+  if (row.global_batch) {
+    if (!micro && !accumulation) {
+      accumulation = 1;
+      findings.assumes("the batch is global and goes through in one micro-batch");
+    }
+    const std::int64_t known = dp * micro.value_or(1) * accumulation.value_or(1);
+    if (*row.global_batch % known != 0) {
+      findings.lacks(
+          fmt::format("a batch that multiplies out ({} over {})", *row.global_batch, known));
+      return;
+    }
+    const std::int64_t rest = *row.global_batch / known;
+    if (!micro) {
+      micro = rest;
+    } else if (!accumulation) {
+      accumulation = rest;
+    } else if (rest != 1) {
+      findings.lacks(
+          fmt::format("a batch that multiplies out ({} over {})", *row.global_batch, known));
+      return;
+    }
+  }
+  if (!micro) {
+    findings.lacks("micro_batch");
+    return;
+  }
+  if (!accumulation) {
+    accumulation = 1;
+    findings.assumes("there is one micro-batch in a step");
+  }
+  request.micro_batch = micro;
+  request.grad_accum = accumulation;
+  request.global_batch = *micro * *accumulation * dp;
+}
+
+void read_sharding(const MeasuredRow& row, RowDraft& draft) {
+  const std::string sharding = lowered(row.sharding);
+  int stage = 0;
+  if (starts_with(sharding, "zero3") || contains(sharding, "fsdp") || contains(sharding, "hsdp")) {
+    stage = 3;
+  } else if (starts_with(sharding, "zero2")) {
+    stage = 2;
+  } else if (starts_with(sharding, "zero1") || contains(sharding, "distributed optimizer")) {
+    stage = 1;
+  }
+  if (starts_with(sharding, "hsdp")) {
+    draft.findings.assumes("the shard group is the whole data-parallel group");
+  }
+  draft.request.zero = stage;
+}
+
+// "full (block, 3 layers ...)" recomputes the first layers of each stage only.
+plan::RecomputePolicy policy_of(std::string_view text) {
+  const auto named = [](std::string_view name) { return plan::recompute_from_string(name); };
+  if (starts_with(text, "full")) {
+    const std::optional<std::int64_t> layers = number_behind(text, "block, ");
+    return named(layers ? fmt::format("full:{}", *layers) : std::string("full"));
+  }
+  std::string groups;
+  const auto add = [&groups](std::string_view group) {
+    groups += (groups.empty() ? "selective:" : ",") + std::string(group);
+  };
+  if (contains(text, "core_attn") || contains(text, "core-attn")) add("attention");
+  if (contains(text, "norm")) add("norm");
+  if (contains(text, "act") || contains(text, "ffn")) add("activation");
+  if (!groups.empty()) return named(groups);
+  return named(starts_with(text, "selective") ? "selective" : "none");
+}
+
+void read_recompute(const MeasuredRow& row, const FrameworkRule& rule, RowDraft& draft) {
+  std::string text = lowered(row.recompute);
+  if (text.empty()) {
+    text = rule.recompute;
+    if (text.empty()) {
+      draft.findings.lacks("recompute");
+      return;
+    }
+    draft.findings.assumes(fmt::format("recompute is {}", text));
+  }
+  draft.request.recompute = policy_of(text);
+}
+
+void read_formats(const MeasuredRow& row, RowDraft& draft) {
+  const std::string precision = lowered(row.precision);
+  plan::Precision format = plan::Precision::bf16;
+  if (contains(precision, "fp16") && !contains(precision, "bf16")) format = plan::Precision::fp16;
+  if (starts_with(precision, "fp32") || starts_with(precision, "float32")) {
+    format = plan::Precision::fp32;
+  }
+  if (precision.empty()) draft.findings.assumes("precision is bf16");
+  draft.request.precision = format;
+
+  const std::string optimizer = lowered(row.optimizer);
+  plan::Optimizer kind = plan::Optimizer::adamw;
+  if (contains(optimizer, "8-bit") || contains(optimizer, "8bit")) {
+    kind = plan::Optimizer::adamw_8bit;
+  } else if (contains(optimizer, "muon")) {
+    kind = plan::Optimizer::muon;
+  } else if (contains(optimizer, "adafactor")) {
+    kind = plan::Optimizer::adafactor;
+  } else if (contains(optimizer, "sgd")) {
+    kind = plan::Optimizer::sgd_momentum;
+  } else if (contains(optimizer, "lion")) {
+    kind = plan::Optimizer::lion;
+  }
+  draft.request.optimizer = kind;
+}
+
+void read_offload(const MeasuredRow& row, RowDraft& draft) {
+  const std::string offload = lowered(row.offload);
+  draft.request.offload = plan::Offload::none;
+  if (contains(offload, "param") || offload == "all") {
+    draft.request.offload = plan::Offload::all;
+  } else if (contains(offload, "optimizer") && contains(offload, "grad")) {
+    draft.request.offload = plan::Offload::optimizer_gradients;
+  } else if (contains(offload, "optimizer") || contains(offload, "adam") ||
+             contains(offload, "master")) {
+    draft.request.offload = plan::Offload::optimizer;
+  } else if (!offload.empty() && offload != "none") {
+    draft.findings.assumes(fmt::format("'{}' stays on the device", row.offload));
+  }
+}
+
+}  // namespace
+
+void read_plan(const MeasuredRow& row, const FrameworkRule& rule, RowDraft& draft) {
+  read_degrees(row, rule, draft);
+  read_batch(row, draft);
+  read_sharding(row, draft);
+  read_recompute(row, rule, draft);
+  read_formats(row, draft);
+  read_offload(row, draft);
+  read_tuning(row, draft);
+}
+
+}  // namespace fourhold::measured

@@ -1,0 +1,56 @@
+#include "fourhold/measured/row_prediction.h"
+
+#include "fourhold/base/error.h"
+#include "fourhold/predict/memory.h"
+#include "fourhold/predict/time.h"
+#include "fourhold/predict/verdict.h"
+
+namespace fourhold::measured {
+namespace {
+
+constexpr double kGib = 1024.0 * 1024.0 * 1024.0;
+
+const predict::StageMemory& measured_stage(const predict::MemoryPrediction& memory,
+                                           MeasuredStage stage) {
+  switch (stage) {
+    case MeasuredStage::first:
+      return memory.stages.front();
+    case MeasuredStage::last:
+      return memory.stages.back();
+    case MeasuredStage::fullest:
+      return memory.worst();
+  }
+  return memory.worst();
+}
+
+double gib(Bytes bytes) { return static_cast<double>(bytes.count()) / kGib; }
+
+}  // namespace
+
+RowPrediction predict_row(const RowSetup& setup, double margin) {
+  const predict::MemoryPrediction memory =
+      predict::predict_memory(setup.config, setup.plan, setup.profile, predict::WithLedger::no);
+  const predict::StageMemory& stage = measured_stage(memory, setup.stage);
+  RowPrediction prediction;
+  prediction.allocated_gib = gib(stage.ledger.live_peak_bytes);
+  // The reservation is predicted of the fullest stage: others reserve the same share more.
+  const double reserved_share = memory.allocated_bytes == Bytes(0)
+                                    ? 1
+                                    : gib(memory.reserved_bytes) / gib(memory.allocated_bytes);
+  prediction.reserved_gib = prediction.allocated_gib * reserved_share;
+  prediction.device_gib =
+      prediction.reserved_gib + gib(memory.device_bytes - memory.reserved_bytes);
+  const predict::Capacity capacity{.usable_bytes = setup.cluster.device.usable,
+                                   .devices_per_node = setup.cluster.devices_per_node,
+                                   .headroom = margin};
+  prediction.fits = predict::shortfall_of(memory, capacity).none();
+  try {
+    prediction.step_seconds =
+        predict::predict_time(setup.config, setup.plan, setup.profile, setup.cluster).step_seconds;
+  } catch (const Error& error) {
+    prediction.why_no_time = error.where() + " " + error.what();
+  }
+  return prediction;
+}
+
+}  // namespace fourhold::measured

@@ -1,0 +1,26 @@
+// What is predicted of a row's run.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "fourhold/measured/row_setup.h"
+
+namespace fourhold::measured {
+
+// Memory of the stage that the source publishes; whether the run fits is the fullest stage's.
+struct RowPrediction {
+  double allocated_gib = 0;
+  double reserved_gib = 0;
+  double device_gib = 0;  // reserved, and the runtime's own
+  bool fits = false;
+  std::optional<double> step_seconds;
+  std::string why_no_time;
+};
+
+// `margin` is the share of the device's usable memory that must stay free for a run to fit. Throws
+// Error where sizes leave 64 bits.
+[[nodiscard]] RowPrediction predict_row(const RowSetup& setup, double margin);
+
+}  // namespace fourhold::measured
