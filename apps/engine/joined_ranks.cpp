@@ -22,8 +22,12 @@ bool speaks(int rank, const engine::PeerFailure& failure) {
 
 }  // namespace
 
-JoinedRanks::JoinedRanks(Seconds timeout) {
-  if (rank_place().started.ranks > 1) communicator_ = engine::mpi_world({.timeout = timeout});
+JoinedRanks::JoinedRanks(Seconds timeout) : place_(rank_place()) {
+  if (place_.started.ranks == 1) return;
+  communicator_ = engine::mpi_world({.timeout = timeout});
+  place_.mpi_ranks = communicator_->size();
+  place_.mpi = communicator_->name();
+  place_.node_ranks = static_cast<std::int64_t>(communicator_->node().size());
 }
 
 ExitCode JoinedRanks::run(const std::function<ExitCode()>& body) {

@@ -9,6 +9,7 @@
 #include "fourhold/engine/communicator/communicator.h"
 #include "fourhold/engine/communicator/mpi_communicator.h"
 #include "fourhold/engine/executor/rank_groups.h"
+#include "fourhold/engine/launch/rank_checks.h"
 
 namespace fourhold::engine_app {
 
@@ -24,12 +25,18 @@ class JoinedRanks {
   // The one that prints.
   [[nodiscard]] bool is_first() const { return own().rank == 0; }
   [[nodiscard]] std::int64_t size() const { return communicator_ ? communicator_->size() : 1; }
+  // Where this rank stands, as the ranks that met know it: a launcher may promise ranks that its
+  // messages never reach. The room in /dev/shm is what there was before they met.
+  [[nodiscard]] const engine::RankPlace& place() const { return place_; }
+  // Null where this process is the only one.
+  [[nodiscard]] engine::Communicator* communicator() const { return communicator_.get(); }
 
   // Runs what every rank does. An Error on one of them ends all: the first rank prints it, with the
   // rank it is of, and every rank returns its exit code.
   [[nodiscard]] ExitCode run(const std::function<ExitCode()>& body);
 
  private:
+  engine::RankPlace place_;
   std::unique_ptr<engine::Communicator> communicator_;
 };
 

@@ -13,32 +13,28 @@ namespace {
 
 using report::Align;
 
-json::Value by_category(const ledger::Ledger& ledger) {
-  const ledger::CategoryBytes bytes = ledger.at_peak_by_category();
-  json::Object object;
+json::Value totals_json(const engine::LedgerTotals& totals) {
+  json::Object categories;
   for (int i = 0; i < ledger::kCategoryCount; ++i) {
     const auto category = static_cast<ledger::Category>(i);
-    const Bytes own = bytes[static_cast<std::size_t>(i)];
+    const Bytes own = totals.by_category[static_cast<std::size_t>(i)];
     if (own == Bytes(0) && !ledger::held_in_training(category)) continue;
-    object.emplace_back(std::string(ledger::to_string(category)), json::Value(own.count()));
+    categories.emplace_back(std::string(ledger::to_string(category)), json::Value(own.count()));
   }
-  return object;
-}
-
-json::Value ledger_json(const ledger::Ledger& ledger) {
-  return json::Object{{"by_category", by_category(ledger)},
-                      {"live_peak_bytes", ledger.live_peak_bytes.count()},
-                      {"reserved_bytes", ledger.reserved_bytes.count()}};
+  return json::Object{{"by_category", std::move(categories)},
+                      {"live_peak_bytes", totals.live_peak_bytes.count()},
+                      {"reserved_bytes", totals.reserved_bytes.count()}};
 }
 
 }  // namespace
 
-json::Value ledgers_json(const ledger::Ledger& predicted, const ledger::Ledger& measured,
-                         const ledger::Comparison& comparison) {
-  return json::Object{{"predicted", ledger_json(predicted)},
-                      {"measured", ledger_json(measured)},
-                      {"entries", comparison.entries_a},
-                      {"entries_differing", comparison.entries_differing}};
+json::Value ledgers_json(const engine::LedgerTotals& predicted,
+                         const engine::LedgerTotals& measured, std::int64_t entries,
+                         std::int64_t entries_differing) {
+  return json::Object{{"predicted", totals_json(predicted)},
+                      {"measured", totals_json(measured)},
+                      {"entries", entries},
+                      {"entries_differing", entries_differing}};
 }
 
 std::string bytes_text(const ledger::Ledger& measured, const ledger::Comparison& comparison) {

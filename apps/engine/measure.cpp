@@ -2,7 +2,6 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "apps/engine/joined_ranks.h"
 #include "apps/engine/machine.h"
 #include "apps/engine/verbs.h"
 #include "apps/shell/notes.h"
@@ -18,7 +18,6 @@
 #include "fourhold/api/request.h"
 #include "fourhold/base/json.h"
 #include "fourhold/base/quantity.h"
-#include "fourhold/engine/communicator/mpi_communicator.h"
 #include "fourhold/engine/measure/machine.h"
 #include "fourhold/engine/measure/rank_links.h"
 #include "fourhold/engine/train/process_memory.h"
@@ -110,54 +109,58 @@ Device measure_alone(const engine::Execution& execution, engine::Effort effort,
 
 // As one of several ranks: all measure their kernels at the same time, as they run in a step, then
 // the messages between them. The answer is rank 0's; the others have none.
-std::optional<Device> measure_ranks_here(const engine::Execution& execution,
-                                         engine::Effort effort) {
-  const std::unique_ptr<engine::Communicator> world = engine::mpi_world();
-  engine::RankPlace place = rank_place();
-  place.mpi_ranks = world->size();
-  place.mpi = world->name();
-  place.node_ranks = static_cast<std::int64_t>(world->node().size());
-  const auto warnings =
-      engine::check_ranks({world->size(), execution.threads, Bytes(0), "fourhold measure"}, place);
-  const engine::RankRates rates = engine::measure_ranks(*world, effort, execution.threads);
-  engine::meet(*world);
+std::optional<Device> measure_together(const JoinedRanks& ranks, const engine::Execution& execution,
+                                       engine::Effort effort) {
+  engine::Communicator& world = *ranks.communicator();
+  const engine::RankPlace& place = ranks.place();
+  const auto warnings = engine::check_ranks(
+      {world.size(), execution.threads, Bytes(0), "fourhold measure"}, place);
+  const engine::RankRates rates = engine::measure_ranks(world, effort, execution.threads);
+  engine::meet(world);
   const Device own = measure_alone(execution, effort, place.node_ranks);
-  Device device = engine::common_device(*world, own);
-  engine::meet(*world);  // none leaves before all were heard
-  if (world->rank() != 0) return std::nullopt;
+  Device device = engine::common_device(world, own);
+  engine::meet(world);  // none leaves before all were heard
+  if (world.rank() != 0) return std::nullopt;
   for (const std::string& text : warnings) shell::write_note(shell::labelled("note: ", text));
-  engine::set_links(device, rates, world->name());
+  engine::set_links(device, rates, world.name());
   return device;
 }
 
-std::optional<Device> measure_here(const engine::Execution& execution, engine::Effort effort) {
-  if (engine::launched_by_mpi()) return measure_ranks_here(execution, effort);
-  return measure_alone(execution, effort, 1);
-}
-
-}  // namespace
-
-ExitCode measure(const Question& question) {
-  const auto request = api::request_of<api::MeasureRequest>(question.arguments);
+ExitCode measure_as(const Question& question, const api::MeasureRequest& request,
+                    const JoinedRanks& ranks) {
   if (!request.output.empty()) require_device_file(request.output);
   const engine::Isa isa = engine::isa_of_plan(request.plan.isa.value_or("auto"));
-  const int threads = threads_of(request.plan.threads.value_or(0));
+  const engine::Execution execution{.threads = threads_of(request.plan.threads.value_or(0)),
+                                    .isa = isa};
+  const auto effort = request.quick ? engine::Effort::quick : engine::Effort::thorough;
   const double begin = engine::steady_seconds();
-  const std::optional<Device> measured =
-      measure_here({.threads = threads, .isa = isa},
-                   request.quick ? engine::Effort::quick : engine::Effort::thorough);
+  const std::optional<Device> measured = ranks.communicator() == nullptr
+                                             ? measure_alone(execution, effort, 1)
+                                             : measure_together(ranks, execution, effort);
   if (!measured) return ExitCode::done;
-  const Device& device = *measured;
   const double seconds = engine::steady_seconds() - begin;
-  const json::Value file = hardware::device_json(device);
+  const json::Value file = hardware::device_json(*measured);
   if (!request.output.empty()) shell::write_file(request.output, json::write(file) + "\n");
   shell::write_output(
       question.form == api::Form::json
           ? json::write(json::Object{
                 {"schema", "fourhold.measure/1"}, {"seconds", seconds}, {"device", file}}) +
                 "\n"
-          : text_of(device, request, seconds, question.screen));
+          : text_of(*measured, request, seconds, question.screen));
   return ExitCode::done;
+}
+
+}  // namespace
+
+ExitCode measure(const Question& question) {
+  api::MeasureRequest request;
+  try {
+    request = api::request_of<api::MeasureRequest>(question.arguments);
+  } catch (const Error&) {
+    return refuse_on_all_ranks();
+  }
+  JoinedRanks ranks;
+  return ranks.run([&] { return measure_as(question, request, ranks); });
 }
 
 }  // namespace fourhold::engine_app

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
 #include <fmt/format.h>
 
+#include "apps/engine/ledger_report.h"
 #include "fourhold/base/quantity.h"
 #include "fourhold/report/table.h"
 #include "fourhold/report/text.h"
@@ -13,28 +13,11 @@
 namespace fourhold::engine_app {
 namespace {
 
-using engine::LedgerTotals;
 using engine::RankResult;
 using report::Align;
 
-json::Value totals_json(const LedgerTotals& totals) {
-  json::Object categories;
-  for (int i = 0; i < ledger::kCategoryCount; ++i) {
-    const auto category = static_cast<ledger::Category>(i);
-    const Bytes own = totals.by_category[static_cast<std::size_t>(i)];
-    if (own == Bytes(0) && !ledger::held_in_training(category)) continue;
-    categories.emplace_back(std::string(ledger::to_string(category)), json::Value(own.count()));
-  }
-  return json::Object{{"by_category", std::move(categories)},
-                      {"live_peak_bytes", totals.live_peak_bytes.count()},
-                      {"reserved_bytes", totals.reserved_bytes.count()}};
-}
-
 json::Value ledger_json(const RankResult& rank) {
-  return json::Object{{"predicted", totals_json(rank.predicted)},
-                      {"measured", totals_json(rank.measured)},
-                      {"entries", rank.entries},
-                      {"entries_differing", rank.entries_differing}};
+  return ledgers_json(rank.predicted, rank.measured, rank.entries, rank.entries_differing);
 }
 
 RankResult sum_of(RankResults ranks) {
@@ -59,8 +42,9 @@ json::Value sum_json(RankResults ranks) { return ledger_json(sum_of(ranks)); }
 json::Value ranks_json(RankResults ranks) {
   json::Array all;
   for (const RankResult& rank : ranks) {
-    all.emplace_back(
-        json::Object{{"rank", rank.rank}, {"stage", rank.stage}, {"ledger", ledger_json(rank)}});
+    all.emplace_back(json::Object{{"rank", rank.rank},
+                                  {"stage", rank.stage},
+                                  {"ledger", ledger_json(rank)}});
   }
   return all;
 }

@@ -56,7 +56,9 @@ json::Value to_json(const api::SampleRequest& request, const PreparedSampling& p
       {"end", kEndNames[static_cast<std::size_t>(result.end)]},
       {"prompt_seconds", result.prompt_seconds},
       {"tokens_per_second", result.tokens_per_second()},
-      {"ledger", ledgers_json(result.predicted, result.measured, result.comparison)}};
+      {"ledger",
+       ledgers_json(engine::totals_of(result.predicted), engine::totals_of(result.measured),
+                    result.comparison.entries_a, result.comparison.entries_differing)}};
 }
 
 // Standard output holds the text alone.

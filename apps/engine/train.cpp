@@ -162,7 +162,7 @@ void write_ledgers(const std::string& folder, const engine::TrainResult& result,
 
 ExitCode train_as(const Question& question, const api::TrainRequest& request,
                   const JoinedRanks& ranks) {
-  const PreparedTraining prepared = prepare_training(request, ranks.own());
+  const PreparedTraining prepared = prepare_training(request, ranks);
   const plan::Plan& plan = prepared.setup.plan;
   const bool kept = !request.out.empty();
   if (!ranks.is_first()) {

@@ -33,16 +33,6 @@ api::RunRequest run_request(const api::TrainRequest& request) {
   return run;
 }
 
-// As the ranks that met know it: a launcher may promise ranks that its messages never reach.
-engine::RankPlace place_of(const engine::OwnRank& own) {
-  engine::RankPlace place = rank_place();
-  if (own.communicator == nullptr) return place;
-  place.mpi_ranks = own.communicator->size();
-  place.mpi = own.communicator->name();
-  place.node_ranks = static_cast<std::int64_t>(own.communicator->node().size());
-  return place;
-}
-
 // As a user may repeat it behind mpirun.
 std::string command_of(const api::TrainRequest& request) {
   return fmt::format("fourhold train {}{}{} ...", request.model,
@@ -171,13 +161,15 @@ engine::CheckpointChoice checkpoint_choice(const api::TrainRequest& request,
 
 }  // namespace
 
-PreparedTraining prepare_training(const api::TrainRequest& request, const engine::OwnRank& own) {
+PreparedTraining prepare_training(const api::TrainRequest& request, const JoinedRanks& ranks) {
   if (!request.steps) throw Error("--steps", "is missing", "say how many, such as --steps 100");
   const api::RunRequest run_of = run_request(request);
   const api::LoadedRun run = api::load_run(run_of);
   const api::PlannedRun planned = api::complete_plan(run);
-  std::vector<std::string> warnings = engine::check_ranks(
-      {planned.plan.devices(), planned.plan.threads, Bytes(0), command_of(request)}, place_of(own));
+  std::vector<std::string> warnings =
+      engine::check_ranks({planned.plan.devices(), planned.plan.threads,
+                           Bytes(0), command_of(request)},
+                          ranks.place());
   require_engine_plan(planned.plan);
   refuse_options_without_effect(request, planned.plan);
   const model::ConfigText text = model::load_config_text(run_of.model);
@@ -197,7 +189,7 @@ PreparedTraining prepare_training(const api::TrainRequest& request, const engine
   setup.steps = *request.steps;
   setup.options = step_options(request, planned.plan, setup.steps);
   setup.evaluate_every = request.evaluate_every;
-  setup.place = own;
+  setup.place = ranks.own();
   prepared.predicted_bytes = planned.memory.reserved_bytes;
   prepared.notes = run.notes;
   prepared.notes.insert(prepared.notes.end(), warnings.begin(), warnings.end());

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/engine/joined_ranks.h"
 #include "fourhold/api/train.h"
 #include "fourhold/base/units.h"
 #include "fourhold/engine/train/train_run.h"
@@ -22,6 +23,6 @@ struct PreparedTraining {
 // Throws Error for what the engine cannot run exactly, and, with the planner's verdict and answers
 // in its hint, for a plan that does not fit --memory or the machine: before anything is allocated.
 [[nodiscard]] PreparedTraining prepare_training(const api::TrainRequest& request,
-                                                const engine::OwnRank& own);
+                                                const JoinedRanks& ranks);
 
 }  // namespace fourhold::engine_app

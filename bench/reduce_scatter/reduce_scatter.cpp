@@ -21,6 +21,7 @@
 
 #include "fourhold/engine/communicator/collectives.h"
 #include "fourhold/engine/communicator/mpi_communicator.h"
+#include "fourhold/engine/launch/launcher.h"
 #include "fourhold/plan/exchange_buffer.h"
 
 namespace {
@@ -156,7 +157,8 @@ int main(int argc, char** argv) {
     if (argc > 1) setting.mebibytes = std::stoll(argv[1]);
     if (argc > 2) setting.alternations = std::stoi(argv[2]);
     if (argc > 3) setting.results = argv[3];
-    if (!launched_by_mpi()) throw std::runtime_error("start this by mpirun -n RANKS");
+    if (!started_as(process_environment).launcher)
+      throw std::runtime_error("start this by mpirun -n RANKS");
     const std::unique_ptr<Communicator> world = mpi_world();
     const std::vector<Sample> samples = measure(*world, setting);
     if (world->rank() == 0) report(*world, setting, samples);

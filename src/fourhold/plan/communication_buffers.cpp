@@ -4,6 +4,7 @@
 
 #include "fourhold/plan/exchange_buffer.h"
 #include "fourhold/plan/expand.h"
+#include "fourhold/plan/tied_embedding.h"
 
 namespace fourhold::plan {
 namespace {
@@ -12,20 +13,9 @@ const ProgramBlock& block_of(const ProgramBlocks& blocks, std::int16_t index) {
   return blocks.blocks[static_cast<std::size_t>(index)];
 }
 
-// Whether the stage holds one end of a tied embedding whose other end is on another.
-bool shares_table(const Program& program, const ProgramBlocks& blocks) {
-  if (program.plan.pp == 1) return false;
-  const auto& head = block_of(blocks, blocks.head).sharded.parameters;
-  const bool tied = std::any_of(head.begin(), head.end(), [](const LocalParameter& parameter) {
-    return parameter.use.of_embedding;
-  });
-  return tied && std::any_of(program.chunks.begin(), program.chunks.end(),
-                             [](const Chunk& chunk) { return chunk.embedding || chunk.head; });
-}
-
 std::int64_t largest_sum(const Program& program, const ProgramBlocks& blocks) {
   const Plan& plan = program.plan;
-  const std::int64_t tied = shares_table(program, blocks) ? 2 : 1;
+  const std::int64_t tied = holds_one_end(program, blocks) ? 2 : 1;
   return std::max({plan.tp, plan.dp * plan.cp, tied});
 }
 

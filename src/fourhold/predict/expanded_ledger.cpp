@@ -8,6 +8,7 @@
 
 #include "fourhold/ledger/timeline.h"
 #include "fourhold/plan/expand.h"
+#include "fourhold/plan/parameter_gradients.h"
 #include "fourhold/predict/entry_names.h"
 #include "fourhold/predict/expanded_entries.h"
 #include "fourhold/predict/recent_map.h"
@@ -283,18 +284,12 @@ class Expander {
     ParameterEntries& own = parameters(at);
     for (std::size_t p = 0; p < own.whole_gradient.size(); ++p) {
       entries_.use(own.whole_gradient[p]);
-      const bool made_by_forward = written_in_forward(at.block, p);
+      const bool made_by_forward = plan::written_in_forward(block(at.block), p);
       if (!made_by_forward || --forwards_open_[{at.block, at.layer, p}] == 0) {
         own.whole_gradient[p] = kNoEntry;
       }
       accumulate(at, p);
     }
-  }
-  [[nodiscard]] bool written_in_forward(std::int16_t block_index, std::size_t parameter) const {
-    for (const plan::Step& step : block(block_index).forward) {
-      if (step.writes_gradients.contains(static_cast<std::int16_t>(parameter))) return true;
-    }
-    return false;
   }
 
   // What lives for the whole step, wherever the stage has a block.

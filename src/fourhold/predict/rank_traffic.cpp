@@ -4,9 +4,10 @@
 
 #include "fourhold/plan/expand.h"
 #include "fourhold/plan/mesh.h"
+#include "fourhold/plan/parameter_gradients.h"
 #include "fourhold/plan/step_scalars.h"
+#include "fourhold/plan/tied_embedding.h"
 #include "fourhold/predict/collectives.h"
-#include "fourhold/predict/stage_model.h"
 
 namespace fourhold::predict {
 namespace {
@@ -16,22 +17,14 @@ using plan::Collective;
 using plan::StepInstance;
 using plan::Work;
 
-std::int64_t kv_heads_of(const plan::LocalParameter& parameter) {
-  for (const model::Extent& extent : parameter.use.parameter.shape) {
-    if (extent.dim == model::Dim::kv_heads) return extent.size;
-  }
-  return 1;
-}
-
 class Count {
  public:
   Count(const model::ModelConfig& config, const plan::Plan& plan, const plan::Profile& profile,
         std::int64_t stage)
-      : config_(config),
-        plan_(plan),
+      : plan_(plan),
         blocks_(plan::lower_blocks(config, plan, profile)),
         program_(plan::lower(config, blocks_, plan, profile, stage, plan::ProgramKind::train_step)),
-        shares_table_(holds_both_ends()) {}
+        shares_table_(plan::holds_both_ends(plan, blocks_)) {}
 
   RankTraffic run() {
     plan::expand(program_, blocks_, [this](const StepInstance& at) { visit(at); });
@@ -119,7 +112,7 @@ class Count {
     };
     const plan::Recipe& recipe = program_.recipe;
     const double pieces = static_cast<double>(sharding);
-    const bool once = !(shares_table_ && is_table(parameter));
+    const bool once = !(shares_table_ && plan::is_embedding_table(parameter));
     const double gradient = bytes(recipe.gradient);
     switch (at.work) {
       case Work::gather_weights:
@@ -129,9 +122,9 @@ class Count {
       case Work::sum_replicas:
         if (!once || !parameter.gradient_sum) return;
         return add(Collective::all_reduce, sum_bytes(parameter),
-                   ranks(*parameter.gradient_sum, kv_heads_of(parameter)));
+                   ranks(*parameter.gradient_sum, plan::kv_heads_of(parameter)));
       case Work::sum_tied:
-        if (!config_.tied || plan_.pp == 1 || !is_token_table(parameter)) return;
+        if (!plan::holds_one_end(program_, blocks_) || !plan::is_token_table(parameter)) return;
         return add(Collective::all_reduce, sum_bytes(parameter), ranks(Axis::embedding));
       case Work::reduce_all:
         if (!once) return;
@@ -154,28 +147,10 @@ class Count {
     return static_cast<double>(bytes_of(elements, program_.recipe.gradient));
   }
 
-  [[nodiscard]] static bool is_token_table(const plan::LocalParameter& parameter) {
-    return parameter.use.parameter.name == model::TensorName::token_embedding;
-  }
-  [[nodiscard]] static bool is_table(const plan::LocalParameter& parameter) {
-    return is_token_table(parameter) && !parameter.use.of_embedding;
-  }
-  // One table for both ends of a tied embedding, listed with the head.
-  [[nodiscard]] bool holds_both_ends() const {
-    bool embedding = false;
-    bool head = false;
-    for (const plan::Chunk& chunk : program_.chunks) {
-      embedding = embedding || chunk.embedding;
-      head = head || chunk.head;
-    }
-    return embedding && head && ties_embedding(blocks_);
-  }
-
-  const model::ModelConfig& config_;
   const plan::Plan& plan_;
   plan::ProgramBlocks blocks_;
   plan::Program program_;
-  bool shares_table_;
+  bool shares_table_;  // one for both ends, listed with the head
   RankTraffic traffic_;
 };
 

@@ -10,7 +10,7 @@
 #include "fourhold/plan/expand.h"
 #include "fourhold/plan/sample_candidates.h"
 #include "fourhold/predict/expanded_entries.h"
-#include "fourhold/predict/stage_model.h"
+#include "fourhold/predict/state.h"
 
 namespace fourhold::predict {
 namespace {
@@ -90,8 +90,7 @@ class PassExpander {
 // Weights and caches, of the pass that runs all blocks.
 void add_residents(const plan::SamplePass& pass, ExpandedEntries& entries) {
   entries.enter(pass.blocks);
-  const TiedCopy tied =
-      ties_embedding(pass.blocks) ? TiedCopy::shares_embedding : TiedCopy::own_copy;
+  const TiedCopy tied = tied_copy(pass.program.plan, pass.blocks);
   for (const plan::BlockInstance& at : plan::block_instances(pass.program.chunks[0], pass.blocks)) {
     const plan::ProgramBlock& block = pass.blocks.blocks[static_cast<std::size_t>(at.block)];
     const StepInstance place{.block = at.block, .layer = at.layer};

@@ -18,32 +18,14 @@ Alive alive_of(plan::ScalarLife life) {
   return life == plan::ScalarLife::norm_to_clip ? Alive::norm_to_clip : Alive::count_to_loss;
 }
 
-TiedCopy tied_copy(const plan::Program& program, const plan::ProgramBlocks& blocks) {
-  bool has_embedding = false;
-  bool has_head = false;
-  for (const plan::Chunk& chunk : program.chunks) {
-    has_embedding = has_embedding || chunk.embedding;
-    has_head = has_head || chunk.head;
-  }
-  return ties_embedding(blocks) && has_embedding && has_head ? TiedCopy::shares_embedding
-                                                             : TiedCopy::own_copy;
-}
-
 }  // namespace
-
-bool ties_embedding(const plan::ProgramBlocks& blocks) {
-  const plan::ProgramBlock& head = blocks.blocks[static_cast<std::size_t>(blocks.head)];
-  return std::any_of(
-      head.sharded.parameters.begin(), head.sharded.parameters.end(),
-      [](const plan::LocalParameter& parameter) { return parameter.use.of_embedding; });
-}
 
 StageModel::StageModel(const model::ModelConfig& config, const plan::ProgramBlocks& blocks,
                        const std::vector<BlockLifetimes>& lifetimes, const plan::Plan& plan,
                        const plan::Profile& profile, std::int64_t stage)
     : blocks_(blocks),
       program_(plan::lower(config, blocks, plan, profile, stage, plan::ProgramKind::train_step)) {
-  const TiedCopy tied = tied_copy(program_, blocks);
+  const TiedCopy tied = tied_copy(plan, blocks);
   states_.reserve(blocks.blocks.size());
   bytes_.blocks.reserve(blocks.blocks.size());
   for (std::size_t i = 0; i < blocks.blocks.size(); ++i) {

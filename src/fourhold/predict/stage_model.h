@@ -21,9 +21,6 @@ struct StageTotals {
   std::int64_t largest_block_bytes = 0;  // weights of its largest block, whole, as used
 };
 
-// Whether the head uses the embedding's weight.
-[[nodiscard]] bool ties_embedding(const plan::ProgramBlocks& blocks);
-
 class StageModel {
  public:
   StageModel(const model::ModelConfig& config, const plan::ProgramBlocks& blocks,

@@ -1,6 +1,7 @@
 #include "fourhold/predict/state.h"
 
 #include "fourhold/plan/recipe.h"
+#include "fourhold/plan/tied_embedding.h"
 
 namespace fourhold::predict {
 namespace {
@@ -122,6 +123,10 @@ void add(BlockState& total, const ParameterState& state) {
 }
 
 }  // namespace
+
+TiedCopy tied_copy(const plan::Plan& plan, const plan::ProgramBlocks& blocks) {
+  return plan::holds_both_ends(plan, blocks) ? TiedCopy::shares_embedding : TiedCopy::own_copy;
+}
 
 BlockState block_state(const plan::ProgramBlock& block, const plan::Program& program,
                        TiedCopy tied) {

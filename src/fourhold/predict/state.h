@@ -42,6 +42,7 @@ struct BlockState {
 
 // Whether this stage holds both ends of a tied embedding, as one tensor.
 enum class TiedCopy : std::uint8_t { shares_embedding, own_copy };
+[[nodiscard]] TiedCopy tied_copy(const plan::Plan& plan, const plan::ProgramBlocks& blocks);
 
 // ZeRO (arXiv 1910.02054, sec. 5): stage 1 splits master and moments over the group of n = dp x cp
 // (experts: dp x cp / ep), 2 gradients too, 3 weights too. The first rank of a group holds the

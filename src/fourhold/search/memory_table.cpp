@@ -5,6 +5,7 @@
 
 #include "fourhold/plan/communication_buffers.h"
 #include "fourhold/predict/stage_model.h"
+#include "fourhold/predict/state.h"
 
 namespace fourhold::search {
 namespace {
@@ -68,10 +69,7 @@ std::vector<std::vector<StageBase>> stage_bases(const model::ModelConfig& config
 std::vector<StorageStates> storage_states(const plan::ProgramBlocks& blocks, const plan::Plan& plan,
                                           const plan::Profile& profile,
                                           const std::vector<Storage>& storages) {
-  // Only a single stage holds both ends of a tied embedding.
-  const predict::TiedCopy tied = plan.pp == 1 && predict::ties_embedding(blocks)
-                                     ? predict::TiedCopy::shares_embedding
-                                     : predict::TiedCopy::own_copy;
+  const predict::TiedCopy tied = predict::tied_copy(plan, blocks);
   std::vector<StorageStates> all;
   all.reserve(storages.size());
   plan::Program program;

@@ -9,10 +9,6 @@
 
 namespace fourhold::engine {
 
-// Whether a launcher (mpirun, mpiexec, srun) started this process as a rank: read from its
-// environment. MPI itself is not asked, so that a program that is run alone never starts it.
-[[nodiscard]] bool launched_by_mpi();
-
 struct MpiOptions {
   // How long a rank waits without any of its messages getting on.
   Seconds timeout{60};

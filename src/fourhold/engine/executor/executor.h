@@ -146,7 +146,6 @@ class Executor {
   [[nodiscard]] std::optional<ParameterMotion> motion_after_backward(const WalkedStep& walked,
                                                                      std::size_t parameter);
   [[nodiscard]] bool is_listed(const WalkedStep& walked, std::size_t parameter) const;
-  [[nodiscard]] bool is_shared_table(const plan::LocalParameter& parameter) const;
   void exchange(const PreparedStep& step);
   void send(const PreparedStep& step);
   void receive(const PreparedStep& step);

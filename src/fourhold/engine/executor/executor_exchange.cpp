@@ -5,25 +5,14 @@
 #include <utility>
 
 #include "fourhold/engine/executor/executor.h"
+#include "fourhold/plan/parameter_gradients.h"
+#include "fourhold/plan/tied_embedding.h"
 
 namespace fourhold::engine {
 namespace {
 
 using plan::Axis;
 using plan::Work;
-
-std::int64_t kv_heads_of(const plan::LocalParameter& parameter) {
-  for (const model::Extent& extent : parameter.use.parameter.shape) {
-    if (extent.dim == model::Dim::kv_heads) return extent.size;
-  }
-  return 1;
-}
-
-bool written_in_forward(const plan::ProgramBlock& block, std::size_t parameter) {
-  return std::any_of(block.forward.begin(), block.forward.end(), [&](const plan::Step& step) {
-    return step.writes_gradients.contains(static_cast<std::int16_t>(parameter));
-  });
-}
 
 // Messages of one kind between two ranks: those of a virtual stage come in the order of its slots.
 enum class Towards : std::uint8_t { next_stage, stage_before };
@@ -79,9 +68,9 @@ std::optional<ParameterMotion> Executor::motion_of_block(const WalkedStep& walke
   motion.whole = tensor_of(slots.whole_gradient);
   motion.shard = tensor_of(slots.gradient);
   motion.into = gradient.first_step == now ? Sum::replace : Sum::accumulate;
-  motion.clear_whole =
-      plan_.grad_accum > 1 &&
-      written_in_forward(blocks_.blocks[static_cast<std::size_t>(walked.at.block)], parameter);
+  motion.clear_whole = plan_.grad_accum > 1 &&
+                       plan::written_in_forward(
+                           blocks_.blocks[static_cast<std::size_t>(walked.at.block)], parameter);
   return motion;
 }
 
@@ -97,11 +86,12 @@ std::optional<ParameterMotion> Executor::motion_after_backward(const WalkedStep&
     case Work::sum_replicas:
       if (!local.gradient_sum) return std::nullopt;
       motion.group = *local.gradient_sum == Axis::kv_replicas
-                         ? groups_.kv_replicas(kv_heads_of(local))
+                         ? groups_.kv_replicas(plan::kv_heads_of(local))
                          : groups_.of(*local.gradient_sum);
       return motion;
     case Work::sum_tied:
-      if (!is_shared_table(local)) return std::nullopt;
+      if (!plan::holds_one_end(program_, blocks_) || !plan::is_token_table(local))
+        return std::nullopt;
       motion.group = groups_.of(Axis::embedding);
       return motion;
     case Work::reduce_all:
@@ -116,12 +106,6 @@ std::optional<ParameterMotion> Executor::motion_after_backward(const WalkedStep&
     default:
       return std::nullopt;
   }
-}
-
-// Whether the other end of a tied embedding is on another stage.
-bool Executor::is_shared_table(const plan::LocalParameter& parameter) const {
-  return config_.tied && groups_.of(Axis::embedding).size() > 1 &&
-         parameter.use.parameter.name == model::TensorName::token_embedding;
 }
 
 void Executor::prepare_exchange(const WalkedStep& walked, PreparedStep& step) {

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cassert>
 
+#include "fourhold/plan/parameter_gradients.h"
 #include "fourhold/plan/recipe.h"
+#include "fourhold/plan/tied_embedding.h"
 #include "fourhold/predict/entry_names.h"
 
 namespace fourhold::engine {
@@ -12,11 +14,6 @@ namespace {
 using ledger::Category;
 using ledger::Role;
 using plan::StepInstance;
-
-bool is_table(const plan::LocalParameter& parameter) {
-  return !parameter.use.of_embedding &&
-         parameter.use.parameter.name == model::TensorName::token_embedding;
-}
 
 TensorSlot like(Role role, Category category, DType dtype) {
   TensorSlot slot;
@@ -35,7 +32,10 @@ std::int64_t slice_elements(const plan::Plan& plan, std::int64_t elements, int f
 
 StateSlots::StateSlots(const plan::Program& program, const plan::ProgramBlocks& blocks,
                        ProgramSlots& result)
-    : program_(program), blocks_(blocks), result_(result), shared_(shares_embedding()) {
+    : program_(program),
+      blocks_(blocks),
+      result_(result),
+      shared_(plan::holds_both_ends(program.plan, blocks)) {
   for (const plan::Chunk& chunk : program_.chunks) {
     for (const plan::BlockInstance& at : plan::block_instances(chunk, blocks_)) {
       std::vector<ParameterSlots>& own = state_[{at.block, at.layer}];
@@ -89,7 +89,7 @@ ParameterSlots StateSlots::add_parameter(const plan::BlockInstance& at, std::int
     return add_state_tensor(at, parameter, like(role, category, dtype),
                             slice_elements(plan, parameter.elements(), split_from));
   };
-  if (shared_ == Shared::no || !parameter.use.of_embedding) {
+  if (!shared_ || !parameter.use.of_embedding) {
     const auto moments = plan::optimizer_state(recipe, parameter.use.parameter,
                                                slice_elements(plan, parameter.elements(), 1));
     slots.weight = tensor(Role::value, Category::weight, recipe.weight, 3);
@@ -104,7 +104,7 @@ ParameterSlots StateSlots::add_parameter(const plan::BlockInstance& at, std::int
       slots.moment2 = tensor(Role::moment2, Category::optimizer_state, moments[1].dtype, 1);
     }
   }
-  if (shared_ == Shared::no || !is_table(parameter)) {
+  if (!shared_ || !plan::is_embedding_table(parameter)) {
     slots.gradient = tensor(Role::gradient, Category::gradient, recipe.gradient, 2);
   }
   return slots;
@@ -113,14 +113,14 @@ ParameterSlots StateSlots::add_parameter(const plan::BlockInstance& at, std::int
 // One table, used by both ends: the embedding holds it, and the head, which writes the gradient
 // first, holds that. The optimizer comes to it once, with the head.
 void StateSlots::link_tied_embedding() {
-  if (shared_ == Shared::no) return;
+  if (!shared_) return;
   ParameterSlots* table = nullptr;
   ParameterSlots* head = nullptr;
   for (auto& [place, parameters] : state_) {
     for (std::size_t i = 0; i < parameters.size(); ++i) {
       const plan::LocalParameter& parameter = block(place.first).sharded.parameters[i];
       if (parameter.use.of_embedding) head = &parameters[i];
-      if (is_table(parameter)) table = &parameters[i];
+      if (plan::is_embedding_table(parameter)) table = &parameters[i];
     }
   }
   assert(table != nullptr && head != nullptr && "both ends are on this stage");
@@ -131,26 +131,12 @@ void StateSlots::link_tied_embedding() {
   head->moment2 = table->moment2;
 }
 
-// Whether this stage holds both ends of a tied embedding.
-StateSlots::Shared StateSlots::shares_embedding() const {
-  bool table = false;
-  bool head = false;
-  for (const plan::Chunk& chunk : program_.chunks) {
-    table = table || chunk.embedding;
-    if (!chunk.head) continue;
-    for (const plan::LocalParameter& parameter : block(blocks_.head).sharded.parameters) {
-      head = head || parameter.use.of_embedding;
-    }
-  }
-  return table && head ? Shared::yes : Shared::no;
-}
-
 void StateSlots::list_parameters() {
   for (const plan::Chunk& chunk : program_.chunks) {
     for (const plan::BlockInstance& at : plan::block_instances(chunk, blocks_)) {
       const std::vector<ParameterSlots>& own = state_.at({at.block, at.layer});
       for (std::size_t i = 0; i < own.size(); ++i) {
-        if (shared_ == Shared::yes && is_table(block(at.block).sharded.parameters[i])) continue;
+        if (shared_ && plan::is_embedding_table(block(at.block).sharded.parameters[i])) continue;
         result_.parameters.push_back({at.block, at.layer, static_cast<std::int16_t>(i), own[i]});
       }
     }
@@ -200,17 +186,10 @@ void StateSlots::reduce(const StepInstance& at) {
 void StateSlots::finish_reduce(const StepInstance& at) {
   std::vector<ParameterSlots>& own = mine(at);
   for (std::size_t p = 0; p < own.size(); ++p) {
-    const bool last =
-        !written_in_forward(at.block, p) || --forwards_open_[{{at.block, at.layer}, p}] == 0;
+    const bool last = !plan::written_in_forward(block(at.block), p) ||
+                      --forwards_open_[{{at.block, at.layer}, p}] == 0;
     if (last) own[p].whole_gradient = kNoSlot;
   }
-}
-
-bool StateSlots::written_in_forward(std::int16_t block_index, std::size_t parameter) const {
-  const std::vector<plan::Step>& steps = block(block_index).forward;
-  return std::any_of(steps.begin(), steps.end(), [parameter](const plan::Step& step) {
-    return step.writes_gradients.contains(static_cast<std::int16_t>(parameter));
-  });
 }
 
 }  // namespace fourhold::engine

@@ -30,7 +30,6 @@ class StateSlots {
 
  private:
   using Place = std::pair<std::int16_t, std::int32_t>;  // block, layer
-  enum class Shared : std::uint8_t { no, yes };
 
   [[nodiscard]] const plan::ProgramBlock& block(std::int16_t index) const {
     return blocks_.blocks[static_cast<std::size_t>(index)];
@@ -43,8 +42,6 @@ class StateSlots {
                                                   std::size_t parameter) const {
     return block(at.block).sharded.parameters[parameter];
   }
-  [[nodiscard]] Shared shares_embedding() const;
-  [[nodiscard]] bool written_in_forward(std::int16_t block_index, std::size_t parameter) const;
 
   SlotId add(std::int16_t block_index, std::int32_t layer, const plan::LocalParameter& parameter,
              ledger::Role role);
@@ -58,7 +55,7 @@ class StateSlots {
   const plan::Program& program_;
   const plan::ProgramBlocks& blocks_;
   ProgramSlots& result_;
-  Shared shared_;
+  const bool shared_;  // one table for both ends of a tied embedding
   std::map<Place, std::vector<ParameterSlots>> state_;
   // Forwards whose whole gradient waits for its backward.
   std::map<std::pair<Place, std::size_t>, std::int64_t> forwards_open_;

@@ -2,6 +2,7 @@
 
 #include "fourhold/engine/kernels/attention.h"
 #include "fourhold/engine/kernels/dispatch.h"
+#include "fourhold/engine/kernels/query_blocks.h"
 #include "fourhold/engine/threads/parallel.h"
 
 #undef HWY_TARGET_INCLUDE

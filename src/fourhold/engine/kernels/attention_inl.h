@@ -178,11 +178,6 @@ struct BlockRange {
   std::int64_t end = 0;
 };
 
-// Blocks from both ends in turn, so that equal counts of them are about equal work.
-[[nodiscard]] inline std::int64_t from_both_ends(std::int64_t turn, std::int64_t blocks) {
-  return turn % 2 == 0 ? turn / 2 : blocks - 1 - turn / 2;
-}
-
 // Which keys the queries of a block see, by how far its first query is behind the first key.
 struct Sight {
   std::int64_t window = 0;

@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <cassert>
 
-#include "fourhold/engine/kernels/dispatch.h"
 #include "fourhold/engine/kernels/query_blocks.h"
-#include "fourhold/engine/threads/parallel.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "fourhold/engine/kernels/partial_attention.cpp"
@@ -57,31 +55,23 @@ void attend_block(const PartialAttention& call, const HeadRule& rule, const Quer
 
 // Calls body(rule, block, scratch over its state) for all blocks.
 template <class Body>
-void for_each_query_block(const PartialAttentionShape& shape, std::byte* seen, float* scratch,
-                          int threads, const Body& body) {
+void for_each_state(const PartialAttentionShape& shape, std::byte* seen, float* scratch,
+                    int threads, const Body& body) {
   const HeadRule rule = head_rule(shape);
-  const QueryBlocks blocks{shape};
-  const std::int64_t of_head = blocks.of_head();
   const std::int64_t own_floats = plan::attention_forward_floats(shape.head_dim);
-  parallel_for(blocks.count(), threads, [&](const Share& share) {
-    for (std::int64_t item = share.begin; item < share.end; ++item) {
-      const QueryBlock block =
-          blocks.at(item / (shape.heads * of_head), item / of_head % shape.heads,
-                    from_both_ends(item % of_head, of_head));
-      ForwardScratch own =
-          scratch_over(scratch + share.worker * own_floats, seen, block.number, rule);
-      body(rule, block, own);
-    }
+  for_each_query_block(shape, threads, [&](const QueryBlock& block, std::int64_t worker) {
+    ForwardScratch own = scratch_over(scratch + worker * own_floats, seen, block.number, rule);
+    body(rule, block, own);
   });
 }
 
 void attend_all(const PartialAttention& call, Visit visit, float* scratch, int threads) {
   with_type(call.q.dtype, [&](auto type) {
     using T = decltype(type);
-    for_each_query_block(call.shape, call.seen.data(), scratch, threads,
-                         [&](const HeadRule& rule, const QueryBlock& block, ForwardScratch& own) {
-                           attend_block<T>(call, rule, block, visit, own);
-                         });
+    for_each_state(call.shape, call.seen.data(), scratch, threads,
+                   [&](const HeadRule& rule, const QueryBlock& block, ForwardScratch& own) {
+                     attend_block<T>(call, rule, block, visit, own);
+                   });
   });
 }
 
@@ -89,7 +79,7 @@ void finish_all(const AttentionSeen& call, float* scratch, int threads) {
   const std::int64_t heads = call.shape.heads;
   const auto finish = [&](auto type) {
     using T = decltype(type);
-    for_each_query_block(
+    for_each_state(
         call.shape, call.seen.data(), scratch, threads,
         [&](const HeadRule& rule, const QueryBlock& block, ForwardScratch& own) {
           const std::int64_t row = block.sequence * call.shape.queries.tokens + block.token;
@@ -116,36 +106,26 @@ namespace {
 HWY_EXPORT(attend_all);
 HWY_EXPORT(finish_all);
 
-[[nodiscard]] [[maybe_unused]] bool is_enough(const PartialAttentionShape& shape,
-                                              std::span<std::byte> seen,
-                                              std::span<std::byte> scratch,
-                                              const Execution& execution) {
-  const Positions& queries = shape.queries;
-  return static_cast<std::int64_t>(seen.size()) >=
-             plan::partial_attention_bytes({.sequences = queries.sequences,
-                                            .heads = shape.heads,
-                                            .pieces = queries.pieces,
-                                            .piece_tokens = queries.piece_tokens(),
-                                            .head_dim = shape.head_dim}) &&
-         static_cast<std::int64_t>(scratch.size()) >=
-             plan::attention_forward_scratch_bytes(shape.head_dim, execution.threads);
+[[nodiscard]] [[maybe_unused]] bool has_forward_memory(const PartialAttentionShape& shape,
+                                                       std::span<const std::byte> seen,
+                                                       std::span<const std::byte> scratch,
+                                                       int threads) {
+  return holds(seen, plan::partial_attention_bytes(query_sizes(shape))) &&
+         holds(scratch, plan::attention_forward_scratch_bytes(shape.head_dim, threads));
 }
 
 }  // namespace
 
 void attend_to_part(const PartialAttention& call, Visit visit, std::span<std::byte> scratch,
                     const Execution& execution) {
-  assert(is_enough(call.shape, call.seen, scratch, execution) && "scratch is what the rules say");
-  HWY_DISPATCH_TABLE(attend_all)
-  [version_of(execution.isa)](call, visit, reinterpret_cast<float*>(scratch.data()),
-                              execution.threads);
+  assert(has_forward_memory(call.shape, call.seen, scratch, execution.threads));
+  run_version(HWY_DISPATCH_TABLE(attend_all), scratch, execution, call, visit);
 }
 
 void finish_attention(const AttentionSeen& call, std::span<std::byte> scratch,
                       const Execution& execution) {
-  assert(is_enough(call.shape, call.seen, scratch, execution) && "scratch is what the rules say");
-  HWY_DISPATCH_TABLE(finish_all)
-  [version_of(execution.isa)](call, reinterpret_cast<float*>(scratch.data()), execution.threads);
+  assert(has_forward_memory(call.shape, call.seen, scratch, execution.threads));
+  run_version(HWY_DISPATCH_TABLE(finish_all), scratch, execution, call);
 }
 
 }  // namespace fourhold::engine

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cassert>
 
-#include "fourhold/engine/kernels/dispatch.h"
 #include "fourhold/engine/kernels/partial_attention.h"
 #include "fourhold/engine/kernels/query_blocks.h"
 #include "fourhold/engine/threads/parallel.h"
@@ -105,21 +104,15 @@ void backward_all(const PartialAttentionBackward& call, Visit visit, float* scra
 void finish_all(const QueryGradientSeen& call, float* scratch, int threads) {
   const PartialAttentionShape& shape = call.shape;
   const HeadRule rule = head_rule(shape);
-  const QueryBlocks blocks{shape};
-  const std::int64_t of_head = blocks.of_head();
   const std::int64_t row = shape.heads * shape.head_dim;
   with_type(call.dq.dtype, [&](auto type) {
     using T = decltype(type);
-    parallel_for(blocks.count(), threads, [&](const Share& share) {
-      float* own = scratch + share.worker * plan::partial_gradient_floats(shape.head_dim);
-      for (std::int64_t item = share.begin; item < share.end; ++item) {
-        const QueryBlock block =
-            blocks.at(item / (shape.heads * of_head), item / of_head % shape.heads, item % of_head);
-        const std::int64_t token = block.sequence * shape.queries.tokens + block.token;
-        store_query_gradients(
-            rule, gradient_of(call.dq_seen.data(), block, rule), block.queries, own,
-            call.dq.as<T>().data() + token * row + block.head * shape.head_dim, row);
-      }
+    for_each_query_block(shape, threads, [&](const QueryBlock& block, std::int64_t worker) {
+      float* own = scratch + worker * plan::partial_gradient_floats(shape.head_dim);
+      const std::int64_t token = block.sequence * shape.queries.tokens + block.token;
+      store_query_gradients(rule, gradient_of(call.dq_seen.data(), block, rule), block.queries, own,
+                            call.dq.as<T>().data() + token * row + block.head * shape.head_dim,
+                            row);
     });
   });
 }
@@ -135,40 +128,28 @@ namespace {
 HWY_EXPORT(backward_all);
 HWY_EXPORT(finish_all);
 
-[[nodiscard]] [[maybe_unused]] bool is_enough(const PartialAttentionShape& shape,
-                                              std::span<std::byte> dq_seen,
-                                              std::span<std::byte> scratch,
-                                              const Execution& execution) {
-  const Positions& queries = shape.queries;
-  return static_cast<std::int64_t>(dq_seen.size()) >=
-             plan::partial_gradient_bytes({.sequences = queries.sequences,
-                                           .heads = shape.heads,
-                                           .pieces = queries.pieces,
-                                           .piece_tokens = queries.piece_tokens(),
-                                           .head_dim = shape.head_dim}) &&
-         static_cast<std::int64_t>(scratch.size()) >=
-             plan::attention_backward_scratch_bytes(
-                 plan::partial_attention_tokens(shape.keys.pieces, shape.keys.piece_tokens()),
-                 shape.head_dim, execution.threads);
+[[nodiscard]] [[maybe_unused]] bool has_backward_memory(const PartialAttentionShape& shape,
+                                                        std::span<const std::byte> dq_seen,
+                                                        std::span<const std::byte> scratch,
+                                                        int threads) {
+  const std::int64_t tokens =
+      plan::partial_attention_tokens(shape.keys.pieces, shape.keys.piece_tokens());
+  return holds(dq_seen, plan::partial_gradient_bytes(query_sizes(shape))) &&
+         holds(scratch, plan::attention_backward_scratch_bytes(tokens, shape.head_dim, threads));
 }
 
 }  // namespace
 
 void attend_to_part_backward(const PartialAttentionBackward& call, Visit visit,
                              std::span<std::byte> scratch, const Execution& execution) {
-  assert(is_enough(call.shape, call.dq_seen, scratch, execution) &&
-         "scratch is what the rules say");
-  HWY_DISPATCH_TABLE(backward_all)
-  [version_of(execution.isa)](call, visit, reinterpret_cast<float*>(scratch.data()),
-                              execution.threads);
+  assert(has_backward_memory(call.shape, call.dq_seen, scratch, execution.threads));
+  run_version(HWY_DISPATCH_TABLE(backward_all), scratch, execution, call, visit);
 }
 
 void finish_query_gradient(const QueryGradientSeen& call, std::span<std::byte> scratch,
                            const Execution& execution) {
-  assert(is_enough(call.shape, call.dq_seen, scratch, execution) &&
-         "scratch is what the rules say");
-  HWY_DISPATCH_TABLE(finish_all)
-  [version_of(execution.isa)](call, reinterpret_cast<float*>(scratch.data()), execution.threads);
+  assert(has_backward_memory(call.shape, call.dq_seen, scratch, execution.threads));
+  run_version(HWY_DISPATCH_TABLE(finish_all), scratch, execution, call);
 }
 
 }  // namespace fourhold::engine

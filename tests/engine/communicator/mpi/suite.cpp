@@ -18,6 +18,7 @@
 #include "fourhold/base/error.h"
 #include "fourhold/engine/communicator/mpi_communicator.h"
 #include "fourhold/engine/communicator/thread_communicator.h"
+#include "fourhold/engine/launch/launcher.h"
 #include "tests/engine/communicator/collective_suite.h"
 #include "tests/engine/communicator/mpi/count_sends.h"
 
@@ -115,7 +116,7 @@ int main(int argc, char** argv) {
     std::fputs("usage: suite collectives|parts|early|throw|hang|die [RANK]\n", stderr);
     return 2;
   }
-  if (!fourhold::engine::launched_by_mpi()) {
+  if (!fourhold::engine::started_as(fourhold::engine::process_environment).launcher) {
     std::fputs("this program is started by mpirun or mpiexec\n", stderr);
     return 2;
   }
