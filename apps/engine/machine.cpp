@@ -10,6 +10,8 @@
 #include <set>
 #include <string>
 
+#include "fourhold/engine/launch/shared_memory.h"
+
 namespace fourhold::engine_app {
 
 int usable_cores() {
@@ -47,6 +49,10 @@ engine::RankPlace rank_place() {
     place.shared_free = Bytes(static_cast<std::int64_t>(shared.f_bavail * shared.f_frsize));
   }
   return place;
+}
+
+Bytes shared_memory(const engine::RankPlace& place) {
+  return engine::shared_memory_of_node(place.mpi, place.node_ranks, engine::process_environment);
 }
 
 std::optional<engine::Launcher> launcher_of_build() { return FOURHOLD_LAUNCHER; }

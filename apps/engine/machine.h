@@ -20,6 +20,9 @@ namespace fourhold::engine_app {
 // messages is.
 [[nodiscard]] engine::RankPlace rank_place();
 
+// What the ranks of this rank's node share in /dev/shm.
+[[nodiscard]] Bytes shared_memory(const engine::RankPlace& place);
+
 // Of the MPI that this program was built with, if any.
 [[nodiscard]] std::optional<engine::Launcher> launcher_of_build();
 

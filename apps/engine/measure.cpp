@@ -114,7 +114,7 @@ std::optional<Device> measure_together(const JoinedRanks& ranks, const engine::E
   engine::Communicator& world = *ranks.communicator();
   const engine::RankPlace& place = ranks.place();
   const auto warnings = engine::check_ranks(
-      {world.size(), execution.threads, Bytes(0), "fourhold measure"}, place);
+      {world.size(), execution.threads, shared_memory(place), "fourhold measure"}, place);
   const engine::RankRates rates = engine::measure_ranks(world, effort, execution.threads);
   engine::meet(world);
   const Device own = measure_alone(execution, effort, place.node_ranks);

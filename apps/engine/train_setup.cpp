@@ -168,7 +168,7 @@ PreparedTraining prepare_training(const api::TrainRequest& request, const Joined
   const api::PlannedRun planned = api::complete_plan(run);
   std::vector<std::string> warnings =
       engine::check_ranks({planned.plan.devices(), planned.plan.threads,
-                           Bytes(0), command_of(request)},
+                           shared_memory(ranks.place()), command_of(request)},
                           ranks.place());
   require_engine_plan(planned.plan);
   refuse_options_without_effect(request, planned.plan);
