@@ -10,6 +10,7 @@
 #include "apps/engine/option_effects.h"
 #include "apps/engine/training_run.h"
 #include "fourhold/api/plan_choice.h"
+#include "fourhold/api/run_notes.h"
 #include "fourhold/base/error.h"
 #include "fourhold/base/json.h"
 #include "fourhold/base/quantity.h"
@@ -192,6 +193,7 @@ PreparedTraining prepare_training(const api::TrainRequest& request, const Joined
   setup.place = ranks.own();
   prepared.predicted_bytes = planned.memory.reserved_bytes;
   prepared.notes = run.notes;
+  api::add_zero_note(planned.plan, prepared.notes);
   prepared.notes.insert(prepared.notes.end(), warnings.begin(), warnings.end());
   if (run.model.position == model::PositionKind::rotary && run.model.max_positions > 0 &&
       planned.plan.seq > run.model.max_positions) {
