@@ -20,6 +20,12 @@ json::Value ledger_json(const RankResult& rank) {
   return ledgers_json(rank.predicted, rank.measured, rank.entries, rank.entries_differing);
 }
 
+json::Value process_json(const RankResult& rank) {
+  return json::Object{{"peak_rss_bytes", rank.peak_resident_bytes.count()},
+                      {"arena_bytes", rank.arena_bytes.count()},
+                      {"outside_arena_bytes", rank.outside_arena_bytes.count()}};
+}
+
 RankResult sum_of(RankResults ranks) {
   RankResult sum = ranks.front();
   for (const RankResult& rank : ranks.subspan(1)) {
@@ -29,6 +35,9 @@ RankResult sum_of(RankResults ranks) {
     sum.entries_differing += rank.entries_differing;
     sum.predicted_traffic_bytes += rank.predicted_traffic_bytes;
     sum.measured_traffic_bytes += rank.measured_traffic_bytes;
+    sum.peak_resident_bytes += rank.peak_resident_bytes;
+    sum.arena_bytes += rank.arena_bytes;
+    sum.outside_arena_bytes += rank.outside_arena_bytes;
   }
   return sum;
 }
@@ -39,12 +48,15 @@ std::int64_t whole_bytes(double bytes) { return std::llround(bytes); }
 
 json::Value sum_json(RankResults ranks) { return ledger_json(sum_of(ranks)); }
 
+json::Value process_sum_json(RankResults ranks) { return process_json(sum_of(ranks)); }
+
 json::Value ranks_json(RankResults ranks) {
   json::Array all;
   for (const RankResult& rank : ranks) {
     all.emplace_back(json::Object{{"rank", rank.rank},
                                   {"stage", rank.stage},
-                                  {"ledger", ledger_json(rank)}});
+                                  {"ledger", ledger_json(rank)},
+                                  {"process", process_json(rank)}});
   }
   return all;
 }

@@ -14,7 +14,10 @@ using RankResults = std::span<const engine::RankResult>;
 
 // {"predicted", "measured", "entries", "entries_differing"}, summed over the ranks.
 [[nodiscard]] json::Value sum_json(RankResults ranks);
-// [{"rank", "stage", "ledger"}].
+// {"peak_rss_bytes", "arena_bytes", "outside_arena_bytes"}, summed over the ranks: each peak is its
+// own rank's, and they need not be at one time.
+[[nodiscard]] json::Value process_sum_json(RankResults ranks);
+// [{"rank", "stage", "ledger", "process"}].
 [[nodiscard]] json::Value ranks_json(RankResults ranks);
 // {"predicted_bytes", "measured_bytes"}, of all ranks and steps.
 [[nodiscard]] json::Value traffic_json(RankResults ranks);

@@ -107,13 +107,21 @@ void expect_predicted_bytes(const json::Value& answer, int ranks) {
   const json::Value list = at(answer, {"ranks"});
   ASSERT_TRUE(list.is_array());
   ASSERT_EQ(list.array().size(), static_cast<std::size_t>(ranks));
+  std::int64_t arenas = 0;
+  std::int64_t peaks = 0;
   for (int rank = 0; rank < ranks; ++rank) {
     const json::Value& own = list.array()[static_cast<std::size_t>(rank)];
+    arenas += at(own, {"process", "arena_bytes"}).integer();
+    peaks += at(own, {"process", "peak_rss_bytes"}).integer();
+    EXPECT_GE(at(own, {"process", "arena_bytes"}).integer(),
+              at(own, {"ledger", "measured", "reserved_bytes"}).integer());
     EXPECT_EQ(at(own, {"rank"}), json::Value(rank));
     EXPECT_GT(at(own, {"ledger", "entries"}).integer(), 0);
     EXPECT_EQ(at(own, {"ledger", "entries_differing"}), json::Value(0)) << "rank " << rank;
     EXPECT_EQ(at(own, {"ledger", "predicted"}), at(own, {"ledger", "measured"})) << "rank " << rank;
   }
+  EXPECT_EQ(at(answer, {"process", "arena_bytes"}), json::Value(arenas));
+  EXPECT_EQ(at(answer, {"process", "peak_rss_bytes"}), json::Value(peaks));
   EXPECT_EQ(at(answer, {"traffic", "predicted_bytes"}), at(answer, {"traffic", "measured_bytes"}));
   EXPECT_EQ(at(answer, {"traffic", "measured_bytes"}).integer() > 0, ranks > 1);
 }
