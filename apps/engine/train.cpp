@@ -13,6 +13,7 @@
 
 #include "apps/engine/folder_lock.h"
 #include "apps/engine/joined_ranks.h"
+#include "apps/engine/step_lines.h"
 #include "apps/engine/stop_signal.h"
 #include "apps/engine/train_report.h"
 #include "apps/engine/train_setup.h"
@@ -39,15 +40,14 @@ class TrainLog {
     if (folder_.empty()) return;
     std::error_code fault;
     const std::uintmax_t before = std::filesystem::file_size(log_path(), fault);
-    if (!fault && before > 0) {
+    goes_on_ = !fault && before > 0;
+    if (goes_on_) {
       if (request.resume.empty()) {
         throw Error("--out", folder_ + " holds the log of another run",
                     "go on with it by --resume auto, name another folder, or delete " + log_path());
       }
-      note_later(log_path() + " goes on behind the lines of the run before");
     }
-    lines_.open(log_path(), std::ios::app);
-    if (!lines_) refuse_log();
+    open_lines();
   }
   ~TrainLog() { end_line(); }
   TrainLog(const TrainLog&) = delete;
@@ -94,9 +94,28 @@ class TrainLog {
                 "make room on the disk, or name a folder that can be written to with --out");
   }
 
+  void open_lines() {
+    lines_.open(log_path(), std::ios::app);
+    if (!lines_) refuse_log();
+  }
+  // The run before may have got further than its last checkpoint: of a step that is done twice the
+  // second stays.
+  void go_on_from(std::int64_t step) {
+    if (!goes_on_) return;
+    lines_.close();
+    const std::int64_t cut = cut_steps_from(log_path(), step);
+    open_lines();
+    note(cut == 0 ? log_path() + " goes on behind the lines of the run before"
+                  : fmt::format("{} goes on with step {}: {} of the run before {} done again",
+                                log_path(), step, counted(cut, "line"), cut == 1 ? "is" : "are"));
+  }
+
   void write_files(const engine::TrainLine& line) {
     if (folder_.empty()) return;
-    if (!events_) events_.emplace(folder_);  // not before there is something to write
+    if (!events_) {  // not before there is something to write
+      go_on_from(line.step.step);
+      events_.emplace(folder_, line.step.step);
+    }
     lines_ << json::write(line_json(line, frame_), json::Layout::one_line) << "\n" << std::flush;
     if (!lines_) refuse_log();
     const engine::ScalarEvent events[] = {
@@ -117,6 +136,7 @@ class TrainLog {
   std::int64_t every_;
   bool terminal_;
   bool open_ = false;
+  bool goes_on_ = false;  // there are lines of a run before
   std::vector<std::string> waiting_;
   std::string folder_;
   std::ofstream lines_;

@@ -105,6 +105,29 @@ TEST_F(Program, AFullDiskDuringALogEndsTheRunWithTheLastCheckpointWhole) {
   EXPECT_EQ(shell(kTrain + "4 --resume auto" + out), 0) << text("err");
 }
 
+// The last checkpoint is lost: the run goes on from the one before, and does steps 3 and 4 again.
+TEST_F(Program, AStepThatIsDoneAgainStandsOnceInTheLog) {
+  const std::string out = " --save-every 2 --out " + path("run") + " > /dev/null";
+  ASSERT_EQ(shell(kTrain + "4" + out), 0) << text("err");
+  ASSERT_EQ(shell("echo '{\"note\": \"kept\"}' >> " + path("run/log.jsonl")), 0);
+  ASSERT_EQ(shell("printf '{\"step\": 5, \"lo' >> " + path("run/log.jsonl")), 0);  // torn off
+  const std::string before = text("run/log.jsonl");
+  fs::remove_all(path("run/step-00000004"));
+  ASSERT_EQ(shell(kTrain + "6 --resume auto" + out), 0) << text("err");
+  EXPECT_NE(text("err").find("goes on with step 3: 3 lines"), std::string::npos) << text("err");
+  const std::string after = text("run/log.jsonl");
+  const std::size_t two = before.find("{\"step\": 3,");
+  ASSERT_NE(two, std::string::npos) << before;
+  EXPECT_EQ(after.substr(0, two), before.substr(0, two));  // not a byte of what was done once
+  EXPECT_NE(after.find("kept"), std::string::npos);
+  for (int step = 1; step <= 6; ++step) {
+    const std::string line = "{\"step\": " + std::to_string(step) + ",";
+    const std::size_t first = after.find(line);
+    ASSERT_NE(first, std::string::npos) << after;
+    EXPECT_EQ(after.find(line, first + 1), std::string::npos) << after;
+  }
+}
+
 TEST_F(Program, ARefusedResumptionSaysNothingBeforeItsReason) {
   const std::string out = " --out " + path("run");
   ASSERT_EQ(shell(kTrain + "2" + out), 0) << text("err");

@@ -39,7 +39,7 @@ double seconds_now() {
   return std::chrono::duration<double>(now).count();
 }
 
-// Event: 1 wall_time, 2 step, 3 file_version, 5 summary.
+// Event: 1 wall_time, 2 step, 3 file_version, 5 summary, 7 session_log.
 std::string event_of(std::int64_t step) {
   std::string event;
   put_tag(event, 1, Wire::fixed64);
@@ -63,7 +63,7 @@ std::uint32_t crc32c(std::string_view bytes) {
   return ~crc;
 }
 
-EventFile::EventFile(const std::string& folder)
+EventFile::EventFile(const std::string& folder, std::int64_t first_step)
     : path_(folder + "/events.out.tfevents." +
             std::to_string(static_cast<std::int64_t>(seconds_now())) + ".fourhold"),
       file_(path_, std::ios::binary | std::ios::app) {
@@ -73,6 +73,12 @@ EventFile::EventFile(const std::string& folder)
   }
   std::string event = event_of(0);
   put_bytes(event, 3, "brain.Event:2");
+  write_record(event);
+  std::string session;  // SessionLog: 1 status, of which START is 1
+  put_tag(session, 1, Wire::varint);
+  put_varint(session, 1);
+  event = event_of(first_step);
+  put_bytes(event, 7, session);
   write_record(event);
 }
 

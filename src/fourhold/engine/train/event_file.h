@@ -18,8 +18,12 @@ struct ScalarEvent {
 // CRC-32C of the length, bytes, masked CRC-32C of the bytes; each an Event of event.proto.
 class EventFile {
  public:
-  // Creates `folder`/events.out.tfevents.SECONDS.fourhold. Throws Error when it cannot.
-  explicit EventFile(const std::string& folder);
+  // Creates `folder`/events.out.tfevents.SECONDS.fourhold, of a run that begins with step
+  // `first_step`. Readers see where that is, and leave out what files before it say of that step
+  // and of later ones: a session's start, as TensorFlow writes it when it is restarted
+  // (tensorboard/backend/event_processing/event_accumulator.py, _CheckForRestartAndMaybePurge).
+  // Throws Error when it cannot.
+  EventFile(const std::string& folder, std::int64_t first_step);
 
   // Appends all scalars of a step as one event, and flushes. Throws Error when the disk is full.
   void add(std::int64_t step, std::span<const ScalarEvent> scalars);
