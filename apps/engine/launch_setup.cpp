@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "apps/engine/machine.h"
+#include "apps/engine/resume_checks.h"
 #include "apps/engine/training_run.h"
 #include "apps/shell/parse.h"
 #include "fourhold/api/plan_choice.h"
@@ -132,6 +133,9 @@ PreparedLaunch prepare_launch(const api::LaunchRequest& request) {
                           {"--threads", fmt::format("{}", prepared.first.plan.threads)});
   }
   require_restartable(request, train, prepared);
+  if (request.run || request.restarts) {
+    require_resumable(train, run.model, prepared.first.plan);
+  }
   require_root(request, prepared);
   return prepared;
 }

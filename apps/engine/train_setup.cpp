@@ -8,6 +8,7 @@
 #include "apps/engine/machine.h"
 #include "apps/engine/model_checks.h"
 #include "apps/engine/option_effects.h"
+#include "apps/engine/resume_checks.h"
 #include "apps/engine/training_run.h"
 #include "fourhold/api/plan_choice.h"
 #include "fourhold/api/run_notes.h"
@@ -136,9 +137,7 @@ engine::CheckpointChoice checkpoint_choice(const api::TrainRequest& request,
   engine::CheckpointChoice choice;
   choice.folder = request.out;
   choice.resume = request.resume;
-  if (choice.resume == "auto" && choice.folder.empty()) {
-    throw Error("--resume", "auto looks in --out, which is not given", "add --out FOLDER");
-  }
+  require_folder_of_auto(request);
   std::error_code fault;
   const std::filesystem::path out(choice.folder);
   if (!choice.folder.empty() &&

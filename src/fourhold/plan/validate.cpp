@@ -110,8 +110,8 @@ void check_schedule_length(const Plan& plan) {
 [[noreturn]] void refuse_layout(const Plan& plan, const std::string& fault, std::int64_t layers) {
   const auto stages = plan.pp * plan.vpp;
   refuse(plan, "layers_per_stage", fault,
-         fmt::format("for {} of {}: [{}]", counted(stages, "stage"), counted(layers, "layer"),
-                     fmt::join(canonical_layout(layers, stages), ", ")));
+         fmt::format("for {} of {}: --layers-per-stage {}", counted(stages, "stage"),
+                     counted(layers, "layer"), fmt::join(canonical_layout(layers, stages), ",")));
 }
 
 void check_layout(const Plan& plan, std::int64_t layers) {

@@ -161,7 +161,7 @@ void check_sequence(const Plan& plan, const model::ModelConfig& config) {
         plan, "seq",
         fmt::format("sequence parallelism splits seq / cp = {} tokens over tp = {}: {} % {} = {}",
                     local, plan.tp, local, plan.tp, local % plan.tp),
-        fmt::format("use seq {}, or sp false", to_string(multiples_around(plan.seq, unit))));
+        fmt::format("use seq {}, or sp off", to_string(multiples_around(plan.seq, unit))));
   }
 }
 

@@ -168,7 +168,7 @@ TEST(Validate, SequenceParallelSplitsTheTokensOfARankOverTp) {
                        "sequence parallelism splits seq / cp = 500 tokens over tp = 8: "
                        "500 % 8 = 4"))
       << fault.what;
-  EXPECT_EQ(fault.hint, "use seq 992 or 1008, or sp false");  // 62 x 16, 63 x 16
+  EXPECT_EQ(fault.hint, "use seq 992 or 1008, or sp off");  // 62 x 16, 63 x 16
 }
 
 TEST(Validate, ALearnedTableLimitsTheSequence) {
@@ -262,7 +262,7 @@ TEST(Validate, AnUnevenLayoutIsLegalAndAWrongOneNamesBothSums) {
   const Fault fault = refusal(layout({11, 11, 12, 11}), glm);
   EXPECT_EQ(fault.where, "layers_per_stage");
   EXPECT_TRUE(contains(fault.what, "adds up to 45 layers, but the model has 46")) << fault.what;
-  EXPECT_EQ(fault.hint, "for 4 stages of 46 layers: [11, 12, 12, 11]");
+  EXPECT_EQ(fault.hint, "for 4 stages of 46 layers: --layers-per-stage 11,12,12,11");
   EXPECT_TRUE(contains(refusal(layout({23, 23}), glm).what, "names 2 stages, but pp x vpp is 4"));
 }
 
@@ -385,7 +385,7 @@ TEST(Validate, StagesAndChunksHaveLimitsOfTheirOwn) {
 TEST(Validate, OneStageIsSingular) {
   const Fault fault = refusal([](Plan& plan) { plan.layers_per_stage = {4, 4}; });
   EXPECT_TRUE(contains(fault.what, "names 2 stages, but pp x vpp is 1"));
-  EXPECT_TRUE(contains(fault.hint, "for 1 stage of 8 layers: [8]"));
+  EXPECT_TRUE(contains(fault.hint, "for 1 stage of 8 layers: --layers-per-stage 8"));
 }
 
 }  // namespace

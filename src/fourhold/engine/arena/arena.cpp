@@ -36,7 +36,7 @@ Arena::Arena(std::int64_t bytes, int threads) : bytes_(bytes) {
     throw Error("arena",
                 "the system does not give " + format_bytes(Bytes(bytes)) +
                     " of memory: " + std::strerror(errno),
-                "a smaller --micro-batch, --recompute full, or a machine with more memory");
+                "a smaller --batch, --recompute full, or a machine with more memory");
   }
   auto* const start = static_cast<std::byte*>(mapped);
   const auto address = reinterpret_cast<std::uintptr_t>(start);

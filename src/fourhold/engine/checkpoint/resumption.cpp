@@ -22,12 +22,12 @@ bool has_marker(const fs::path& checkpoint) {
   return fs::exists(checkpoint / std::string(kMarkerName), fault);
 }
 
-Resumption newest_in(const std::string& folder) {
-  Latest latest = latest_checkpoint(folder, Verify::contents);
+Resumption newest_in(const std::string& folder, Verify verify) {
+  Latest latest = latest_checkpoint(folder, verify);
   Resumption found;
   found.notes = std::move(latest.skipped);
   if (latest.path) {
-    found.checkpoint = open_checkpoint(*latest.path, Verify::sizes);  // its bytes were just read
+    found.checkpoint = open_checkpoint(*latest.path, Verify::sizes);  // its files were just checked
     return found;
   }
   // A run that was stopped in its first save starts anew; one whose work is there must not.
@@ -71,10 +71,10 @@ void require_no_later(const std::string& folder, std::int64_t step) {
 
 }  // namespace
 
-Resumption find_resumption(const std::string& folder, const std::string& resume) {
-  if (resume == "auto") return newest_in(folder);
+Resumption find_resumption(const std::string& folder, const std::string& resume, Verify verify) {
+  if (resume == "auto") return newest_in(folder, verify);
   Resumption found;
-  if (!resume.empty()) found.checkpoint = open_checkpoint(resume, Verify::contents);
+  if (!resume.empty()) found.checkpoint = open_checkpoint(resume, verify);
   require_own_folder(folder, resume);
   if (found.checkpoint) require_no_later(folder, found.checkpoint->marker.step);
   return found;

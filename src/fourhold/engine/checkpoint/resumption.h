@@ -10,7 +10,7 @@
 namespace fourhold::engine {
 
 struct Resumption {
-  std::optional<SavedCheckpoint> checkpoint;  // every byte checked; none: the run is a new one
+  std::optional<SavedCheckpoint> checkpoint;  // as far as was asked; none: a new run
   std::vector<std::string> notes;             // what was stepped over, and why
 };
 
@@ -20,6 +20,9 @@ struct Resumption {
 // Error where a named checkpoint is not whole; where "auto" finds finished ones that are all
 // damaged; where `folder` holds checkpoints of another run, or later ones than the one that is
 // resumed, which would stand in the way of what this run saves.
-[[nodiscard]] Resumption find_resumption(const std::string& folder, const std::string& resume);
+//
+// Verify::sizes is for those who ask before a run does, which then reads every byte.
+[[nodiscard]] Resumption find_resumption(const std::string& folder, const std::string& resume,
+                                         Verify verify = Verify::contents);
 
 }  // namespace fourhold::engine

@@ -7,6 +7,7 @@
 
 #include "fourhold/base/error.h"
 #include "fourhold/base/field_reader.h"
+#include "fourhold/base/quantity.h"
 #include "fourhold/model/config_difference.h"
 
 namespace fourhold::engine {
@@ -80,11 +81,23 @@ RunState parse_run_state(std::string_view text, const std::string& where) {
   }
 }
 
+namespace {
+
+// The first of them, which say most (sizes before details), and how many more there are.
+std::string shortened(const std::vector<std::string>& lines) {
+  constexpr std::size_t kShown = 3;
+  if (lines.size() <= kShown) return fmt::format("{}", fmt::join(lines, "; "));
+  return fmt::format("{}; and {} more", fmt::join(lines.begin(), lines.begin() + kShown, "; "),
+                     counted(static_cast<std::int64_t>(lines.size() - kShown), "difference"));
+}
+
+}  // namespace
+
 void check_resumable(const RunState& saved, const model::ModelConfig& saved_model,
                      const ResumedRun& run, const std::string& where) {
   std::vector<std::string> lines = model::config_differences(saved_model, run.model);
   if (!lines.empty()) {
-    throw Error(where, fmt::format("was saved with another model: {}", fmt::join(lines, "; ")),
+    throw Error(where, "was saved with another model: " + shortened(lines),
                 "resume with the model it was saved with, which is its config.json");
   }
   if (!saved.data.empty() && saved.data != run.data) {
