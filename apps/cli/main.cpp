@@ -6,6 +6,7 @@
 
 #include "apps/cli/engine_program.h"
 #include "apps/cli/heap.h"
+#include "apps/shell/first_rank.h"
 #include "apps/shell/notes.h"
 #include "apps/shell/output.h"
 #include "apps/shell/parse.h"
@@ -47,16 +48,23 @@ shell::ParsedVerb read_words(const api::Verb& verb, const std::vector<std::strin
   }
 }
 
+// What every rank would print alike.
+ExitCode answer_once(const std::string& text) {
+  if (shell::is_first_rank()) shell::write_output(text);
+  return ExitCode::done;
+}
+
 ExitCode run_verb(const api::Verb& verb, const std::vector<std::string>& words) {
   const shell::ParsedVerb parsed = read_words(verb, words);
   const fourhold::report::Screen screen = shell::screen_of_output(parsed.color);
-  if (parsed.help) {
-    shell::write_output(api::help_text(verb, screen));
-    return ExitCode::done;
-  }
+  if (parsed.help) return answer_once(api::help_text(verb, screen));
   if (verb.run == nullptr) become_engine(verb, words);
   // A search holds megabytes, also that for what a prediction leaves open.
   if (verb.name == "plan" || verb.name == "predict") cli::prepare_heap();
+  if (!shell::is_first_rank()) {
+    // What the first says and writes; the exit code is every rank's.
+    return verb.run(parsed.arguments, parsed.form, screen, {}).exit_code;
+  }
   const api::Output output = [&] {
     shell::ProgressLine progress;
     return verb.run(parsed.arguments, parsed.form, screen, progress.function());
@@ -71,7 +79,9 @@ ExitCode run_verb(const api::Verb& verb, const std::vector<std::string>& words) 
 
 ExitCode run(const std::vector<std::string>& words) {
   if (words.empty()) {
-    shell::write_note(api::overview_text(shell::screen_of_output(shell::ColorWhen::never)));
+    if (shell::is_first_rank()) {
+      shell::write_note(api::overview_text(shell::screen_of_output(shell::ColorWhen::never)));
+    }
     return ExitCode::bad_input;  // nothing was asked
   }
   const std::string& first = words.front();
@@ -79,12 +89,10 @@ ExitCode run(const std::vector<std::string>& words) {
     if (words.size() > 1 && first == "help") {
       return run_verb(api::verb_named(words[1]), {"--help"});
     }
-    shell::write_output(api::overview_text(shell::screen_of_output(shell::ColorWhen::automatic)));
-    return ExitCode::done;
+    return answer_once(api::overview_text(shell::screen_of_output(shell::ColorWhen::automatic)));
   }
   if (first == "--version" || first == "version") {
-    shell::write_output(version_text());
-    return ExitCode::done;
+    return answer_once(version_text());
   }
   if (!first.empty() && first.front() == '-') {
     throw Error(first, "stands before the command",

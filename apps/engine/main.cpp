@@ -9,6 +9,7 @@
 #include "apps/engine/joined_ranks.h"
 #include "apps/engine/machine.h"
 #include "apps/engine/verbs.h"
+#include "apps/shell/first_rank.h"
 #include "apps/shell/output.h"
 #include "apps/shell/parse.h"
 #include "apps/shell/program.h"
@@ -68,7 +69,7 @@ ExitCode run(const std::vector<std::string>& words) {
     const shell::ParsedVerb& parsed = *words_read;
     const fourhold::report::Screen screen = shell::screen_of_output(parsed.color);
     if (parsed.help) {
-      shell::write_output(api::help_text(verb, screen));
+      if (shell::is_first_rank()) shell::write_output(api::help_text(verb, screen));
       return ExitCode::done;
     }
     return answer.run({parsed.arguments, parsed.form, screen});

@@ -4,6 +4,7 @@
 #include <exception>
 #include <new>
 
+#include "apps/shell/first_rank.h"
 #include "apps/shell/notes.h"
 #include "apps/shell/output.h"
 
@@ -15,7 +16,7 @@ int run_program(int argc, char** argv, ExitCode (*answer)(const std::vector<std:
   try {
     return static_cast<int>(answer({argv + 1, argv + argc}));
   } catch (const Error& error) {
-    write_note(error_text(error));
+    if (is_first_rank()) write_note(error_text(error));
     return static_cast<int>(error.exit_code());
   } catch (const std::bad_alloc&) {
     write_note("fourhold: not enough memory for this question\n");

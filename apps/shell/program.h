@@ -9,7 +9,8 @@
 namespace fourhold::shell {
 
 // Runs `answer` on the words behind the program's name and returns the exit code: its own, that of
-// an Error, whose text goes to standard error, or 3 for a fault of ours.
+// an Error, whose text goes to standard error (of several ranks that of the first), or 3 for a
+// fault of ours.
 [[nodiscard]] int run_program(int argc, char** argv,
                               ExitCode (*answer)(const std::vector<std::string>& words));
 

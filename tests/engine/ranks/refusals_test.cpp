@@ -44,6 +44,18 @@ TEST_F(RanksProgram, WhatOneProcessDoesIsRefusedToSeveral) {
   }
 }
 
+TEST_F(RanksProgram, WhatEveryRankAnswersAlikeIsPrintedOnce) {
+  const auto once = [this](const std::string& words, int code, const std::string& said) {
+    const Ended ended = run(on_ranks(3, words + (" # " + folder())));
+    EXPECT_EQ(ended.code, code) << words << ended.err;
+    EXPECT_EQ(times(ended.out + ended.err, said), 1) << words << "\n" << ended.out << ended.err;
+  };
+  once("--version", 0, "fourhold 0.");
+  once("train --help", 0, "fourhold train MODEL [PLAN_FILE]");
+  once("params gpt2 --json", 0, "fourhold.params/1");
+  once("fit nowhere --device h100", 2, "hint:");
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Of, Refusals,
     ::testing::Values(
