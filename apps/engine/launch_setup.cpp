@@ -99,6 +99,7 @@ engine::LaunchJob job_of(const PreparedLaunch& prepared, const engine::Attempt& 
   job.node_cores = prepared.node_cores;
   job.hosts = attempt.hosts;
   if (attempt.hosts == prepared.first.hosts) job.hostfile = prepared.hostfile;
+  job.library = launcher_of_build().value_or(job.library);
   job.run_as_root = prepared.run_as_root;
   job.program = prepared.train;
   if (attempt.plan.dp != prepared.first.plan.dp) {

@@ -36,9 +36,17 @@ TEST(LaunchCommand, EachRankIsBoundToAsManyCoresAsItHasThreads) {
             "mpiexec.hydra -n 4 -bind-to core:2 -genv OMP_NUM_THREADS 2 -genv OMP_WAIT_POLICY "
             "passive fourhold train plan.json");
   EXPECT_EQ(text(Launcher::slurm, four),
-            "srun --ntasks=4 --cpus-per-task=2 --cpu-bind=cores --kill-on-bad-exit=1 "
+            "srun --ntasks=4 --cpus-per-task=2 --cpu-bind=cores --kill-on-bad-exit=1 --mpi=pmix "
             "--export=ALL,OMP_NUM_THREADS=2,OMP_WAIT_POLICY=passive fourhold train plan.json");
   EXPECT_TRUE(launch_command(Launcher::open_mpi, four).notes.empty());
+}
+
+// Slurm's MPI Users Guide: Open MPI by PMIx, MPICH by PMI-2.
+TEST(LaunchCommand, SrunIsToldTheInterfaceOfTheProgramsLibrary) {
+  LaunchJob four = job(4, 2, 8);
+  four.library = Launcher::mpich;
+  EXPECT_TRUE(has(text(Launcher::slurm, four), " --mpi=pmi2 "));
+  EXPECT_FALSE(has(text(Launcher::mpich, four), "--mpi"));
 }
 
 TEST(LaunchCommand, WhereCoresAreTooFewNothingIsBoundAndANoteSaysSo) {

@@ -51,6 +51,24 @@ TEST(Launcher, SrunStatesItsRanks) {
   EXPECT_EQ(rank.node_ranks, 1);
 }
 
+// Slurm's PMI-2 plugin sets PMI_RANK and PMI_SIZE, but no MPI_LOCALNRANKS, which is Hydra's.
+TEST(Launcher, SrunWithPmi2IsSlurmAndHydraInAJobIsHydra) {
+  Variables variables{
+      {"SLURM_STEP_NUM_TASKS", "4"},      {"SLURM_PROCID", "2"}, {"SLURM_NODEID", "0"},
+      {"SLURM_STEP_TASKS_PER_NODE", "4"}, {"PMI_SIZE", "4"},     {"PMI_RANK", "2"}};
+  EXPECT_EQ(started(variables).launcher, Launcher::slurm);
+  EXPECT_EQ(started(variables).rank, 2);
+  EXPECT_EQ(started(variables).node_ranks, 4);
+  // Hydra starts one proxy on a node by srun, and that its ranks.
+  variables["SLURM_STEP_NUM_TASKS"] = "1";
+  variables["SLURM_STEP_TASKS_PER_NODE"] = "1";
+  variables["SLURM_PROCID"] = "0";
+  variables["MPI_LOCALNRANKS"] = "4";
+  EXPECT_EQ(started(variables).launcher, Launcher::mpich);
+  EXPECT_EQ(started(variables).rank, 2);
+  EXPECT_EQ(started(variables).ranks, 4);
+}
+
 TEST(Launcher, AProcessStartedByHandIsOneRank) {
   EXPECT_FALSE(started({}).launcher.has_value());
   EXPECT_EQ(started({}).ranks, 1);

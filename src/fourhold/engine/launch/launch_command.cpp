@@ -82,13 +82,17 @@ Words mpich_words(const LaunchJob& job) {
   return words;
 }
 
-// srun counts processors for each task, and since Slurm 22.05 no longer takes them from the job.
+// srun counts processors for each task, and since Slurm 22.05 no longer takes them from the job. By
+// its own default (MpiDefault of slurm.conf, "none" where nobody set it) tasks do not find each
+// other: Open MPI is started through PMIx and MPICH through PMI-2 (Slurm's MPI Users Guide,
+// slurm.schedmd.com/mpi_guide.html, "Open MPI" and "MPICH").
 Words slurm_words(const LaunchJob& job) {
   return {"srun",
           "--ntasks=" + number(job.ranks),
           "--cpus-per-task=" + number(job.threads),
           "--cpu-bind=cores",
           "--kill-on-bad-exit=1",
+          std::string("--mpi=") + std::string(slurm_interface(job.library)),
           fmt::format("--export=ALL,OMP_NUM_THREADS={},OMP_WAIT_POLICY=passive", job.threads)};
 }
 

@@ -12,12 +12,13 @@ namespace fourhold::engine {
 
 struct LaunchJob {
   std::int64_t ranks = 1;
-  std::int64_t threads = 1;          // of each rank
-  std::int64_t node_cores = 1;       // of this machine; the other hosts are taken to have as many
-  std::vector<Host> hosts = {};      // none: this machine alone
-  std::string hostfile = {};         // where they are from; "" where only `hosts` says it
-  bool run_as_root = false;          // Open MPI is to be told that root is meant
-  std::vector<std::string> program;  // what each rank runs, with its arguments
+  std::int64_t threads = 1;      // of each rank
+  std::int64_t node_cores = 1;   // of this machine; the other hosts are taken to have as many
+  std::vector<Host> hosts = {};  // none: this machine alone
+  std::string hostfile = {};     // where they are from; "" where only `hosts` says it
+  Launcher library = Launcher::open_mpi;  // whose messages the program sends: srun is told
+  bool run_as_root = false;               // Open MPI is to be told that root is meant
+  std::vector<std::string> program;       // what each rank runs, with its arguments
 };
 
 struct LaunchCommand {

@@ -80,9 +80,14 @@ StartedAs started_as(const Environment& environment) {
           {"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE"})) {
     return *started;
   }
-  if (const auto started = started_by_mpi(environment, Launcher::mpich,
-                                          {"PMI_SIZE", "PMI_RANK", "MPI_LOCALNRANKS"})) {
-    return *started;
+  // Slurm's PMI-2 has a rank and a size as well, but no ranks of the node: those it states itself.
+  constexpr std::string_view kLocalRanks = "MPI_LOCALNRANKS";
+  const bool by_slurm = !environment(kLocalRanks) && environment("SLURM_STEP_NUM_TASKS");
+  if (!by_slurm) {
+    if (const auto started =
+            started_by_mpi(environment, Launcher::mpich, {"PMI_SIZE", "PMI_RANK", kLocalRanks})) {
+      return *started;
+    }
   }
   return started_by_slurm(environment).value_or(StartedAs{});
 }

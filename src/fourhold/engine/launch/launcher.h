@@ -25,6 +25,11 @@ inline constexpr std::array<std::string_view, 3> kLauncherNames{"Open MPI's mpir
   return kLauncherNames[static_cast<std::size_t>(launcher)];
 }
 
+// What `srun --mpi=` is to be told for programs of that launcher's library.
+[[nodiscard]] constexpr std::string_view slurm_interface(Launcher library) {
+  return library == Launcher::mpich ? "pmi2" : "pmix";
+}
+
 // The value of a variable of the environment, or nothing.
 using Environment = std::function<std::optional<std::string>(std::string_view name)>;
 [[nodiscard]] std::optional<std::string> process_environment(std::string_view name);
@@ -37,9 +42,10 @@ struct StartedAs {
 };
 
 // Open MPI says it in OMPI_COMM_WORLD_SIZE, _RANK and _LOCAL_SIZE; MPICH in PMI_SIZE, PMI_RANK and
-// MPI_LOCALNRANKS; srun in SLURM_STEP_NUM_TASKS, SLURM_PROCID and SLURM_STEP_TASKS_PER_NODE. A
-// batch script has SLURM_NTASKS as well, and is no rank. The innermost launcher counts: mpirun
-// inside a Slurm job is mpirun. Throws Error for a variable that is no number.
+// MPI_LOCALNRANKS, which srun --mpi=pmi2 does not set beside the other two; srun in
+// SLURM_STEP_NUM_TASKS, SLURM_PROCID and SLURM_STEP_TASKS_PER_NODE. A batch script has SLURM_NTASKS
+// as well, and is no rank. The innermost launcher counts: mpirun inside a Slurm job is mpirun.
+// Throws Error for a variable that is no number.
 [[nodiscard]] StartedAs started_as(const Environment& environment);
 
 // Tasks of node `node` in "2(x3),1": two on each of three nodes, then one. Throws Error for text of

@@ -24,8 +24,9 @@ void require_one_library(const RankPlace& place) {
       place.mpi.empty() ? std::string("build it with MPI installed (libopenmpi-dev), or "
                                       "start one rank without a launcher")
       : *place.started.launcher == Launcher::slurm
-          ? std::string("name the interface to MPI: srun --mpi=pmix for Open MPI, "
-                        "--mpi=pmi2 for MPICH (`fourhold launch --slurm` does)")
+          ? fmt::format("name the interface to MPI: srun --mpi={} for Open MPI, --mpi={} for MPICH "
+                        "(`fourhold launch --slurm` prints the command)",
+                        slurm_interface(Launcher::open_mpi), slurm_interface(Launcher::mpich))
           : std::string("start it by the launcher of that library: `fourhold launch` "
                         "prints the command"));
 }
