@@ -21,6 +21,8 @@ struct FrameworkRule {
   MeasuredStage stage;
   SequenceParallel sequence_parallel;
   std::string_view recompute;  // where the row leaves it blank; "": not known
+  // Of a micro-batch whose size the row leaves blank; 0: the whole batch goes through at once.
+  std::int64_t micro_batch_tokens;
   // What this source does otherwise than the profile, by its row; may be null.
   void (*refine)(const MeasuredRow& row, RowDraft& draft);
 };

@@ -25,7 +25,8 @@ constexpr std::array kRelatives{
     Relative{"bloom", "bloom-7b1"},           Relative{"gemma-2b", "gemma-2b"},
     Relative{"gemma-2-", "gemma-2-9b"},       Relative{"gemma-3", "gemma-3-4b"},
     Relative{"falcon-40b", "falcon-40b"},     Relative{"falcon-7b", "falcon-7b"},
-    Relative{"pythia", "pythia-6.9b"},        Relative{"stablelm-alpha", "pythia-6.9b"}};
+    Relative{"pythia", "pythia-6.9b"},        Relative{"stablelm-alpha", "pythia-6.9b"},
+    Relative{"phi-1", "pythia-6.9b"}};
 
 bool starts_with(std::string_view text, std::string_view prefix) {
   return text.substr(0, prefix.size()) == prefix;
@@ -83,6 +84,16 @@ void make_deepseek_v2(model::ModelConfig& config, std::int64_t layers) {
   experts.correction_bias = false;
 }
 
+// phi-1 and phi-1.5 beside GPT-NeoX (their published config.json): both branches share one norm,
+// the head has a bias.
+void make_phi(model::ModelConfig& config) {
+  for (model::LayerKind& kind : config.kinds) {
+    kind.placement = model::NormPlacement::parallel_one_norm;
+  }
+  config.head_bias = true;
+  config.tied = false;
+}
+
 // Head and embedding are one tensor in the small sizes of these families.
 bool is_tied(std::string_view name, bool otherwise) {
   for (const std::string_view small : {"qwen2.5-0.5b", "qwen2.5-1.5b", "qwen2.5-3b", "qwen2-0.5b",
@@ -136,6 +147,7 @@ std::optional<model::ModelConfig> family_model(const MeasuredRow& row, Catalogue
   } else {
     resize_layers(config, *row.layers);
   }
+  if (starts_with(name, "phi-1")) make_phi(config);
   return config;
 }
 

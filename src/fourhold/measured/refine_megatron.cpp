@@ -44,6 +44,26 @@ void read_uneven_stages(const MeasuredRow& row, RowDraft& draft) {
   draft.request.layers_per_stage = layout;
 }
 
+// Experts are split over ep x (expert tp), dense layers over tp. A plan splits experts by tp too:
+// the same share of them, other groups.
+void fold_experts(std::int64_t expert_tp, RowDraft& draft) {
+  const std::int64_t tp = *draft.request.tp;
+  const std::int64_t shares = *draft.request.ep * expert_tp;
+  if (expert_tp == tp || shares % tp != 0) return;
+  draft.request.ep = shares / tp;
+  draft.findings.assumes("experts are split by tp as well, to the same share of a device");
+}
+
+// Interleaving takes micro-batches in rounds of pp; a ramped batch is not always a multiple.
+void round_up_accumulation(RowDraft& draft) {
+  plan::PlanRequest& request = draft.request;
+  const std::int64_t pp = *request.pp;
+  if (*request.vpp == 1 || *request.grad_accum % pp == 0) return;
+  request.grad_accum = (*request.grad_accum / pp + 1) * pp;
+  request.global_batch = *request.micro_batch * *request.grad_accum * *request.dp;
+  draft.findings.assumes("the micro-batches of a step are rounded up to a multiple of pp");
+}
+
 }  // namespace
 
 void refine_megatron_core(const MeasuredRow& row, RowDraft& draft) {
@@ -66,6 +86,11 @@ void refine_megatron_core(const MeasuredRow& row, RowDraft& draft) {
     profile.vocabulary_multiple = parse_count(multiple, "make-vocab-size-divisible-by");
   }
   read_uneven_stages(row, draft);
+  round_up_accumulation(draft);
+  const std::string_view expert_tp = row.fact("expert-tensor-parallel-size");
+  if (row.experts && !expert_tp.empty()) {
+    fold_experts(parse_count(expert_tp, "expert-tensor-parallel-size"), draft);
+  }
 }
 
 void refine_megatron_2021(const MeasuredRow& row, RowDraft& draft) {
@@ -83,6 +108,7 @@ void refine_nvidia(const MeasuredRow& row, RowDraft& draft) {
   if (row.says("tokendrop") || contains(lowered(row.model), "tokendrop")) {
     draft.findings.assumes("no token is dropped");
   }
+  if (row.experts) fold_experts(1, draft);  // these recipes do not split an expert
 }
 
 void refine_aleph_alpha(const MeasuredRow& row, RowDraft& draft) {

@@ -81,10 +81,31 @@ void refine_deepspeed(const MeasuredRow& row, RowDraft& draft) {
     draft.request.zero = full ? 3 : 2;
     draft.findings.assumes(full ? "sharding is ZeRO-3" : "sharding is ZeRO-2");
   }
+  // The repository's script trains adapters of rank 64 where nothing else is said.
+  if (draft.request.tuning != plan::Tuning::full && !contains(row.peft, "r=")) {
+    draft.request.lora_rank = 64;
+  }
 }
 
 void refine_fine_tuning(const MeasuredRow& row, RowDraft& draft) {
   set_attention(row.attention_impl, draft.profile);
+  // Models loaded in 16 bits are trained as they are: no fp32 copy.
+  if (draft.request.tuning == plan::Tuning::full &&
+      !contains(lowered(row.optimizer), "deepspeed")) {
+    draft.request.precision = plan::Precision::bf16_pure;
+    draft.profile.weight_storage = plan::WeightStorage::compute_with_master;
+  }
+}
+
+void refine_torchtune(const MeasuredRow& row, RowDraft& draft) {
+  refine_fine_tuning(row, draft);
+  draft.profile.weight_storage = plan::WeightStorage::compute_with_master;
+  // The recipes for one small device: a paged optimizer that steps inside backward.
+  const bool states_nothing = row.optimizer.empty() && row.offload.empty();
+  if (states_nothing && draft.request.tuning == plan::Tuning::full) {
+    draft.request.offload = plan::Offload::optimizer_gradients;
+    draft.findings.assumes("optimizer and gradients are paged to the host");
+  }
 }
 
 void refine_litgpt(const MeasuredRow& row, RowDraft& draft) {
@@ -93,6 +114,9 @@ void refine_litgpt(const MeasuredRow& row, RowDraft& draft) {
   draft.profile.weight_storage = plan::WeightStorage::compute_with_master;
   draft.profile.switches.loss = model::LossSaving::eager_held;
   draft.profile.switches.activation = model::ActivationSaving::fused;
+  if (draft.config.norm == model::NormKind::layer_norm) {
+    draft.profile.switches.norm = model::NormSaving::input;
+  }
 }
 
 void refine_graph(const MeasuredRow& row, RowDraft& draft) {

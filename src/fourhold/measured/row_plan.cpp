@@ -1,5 +1,6 @@
 #include "fourhold/measured/row_plan.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -49,15 +50,24 @@ void read_degrees(const MeasuredRow& row, const FrameworkRule& rule, RowDraft& d
 }
 
 // micro_batch x grad_accum x dp is the global batch: two of them give the third.
-void read_batch(const MeasuredRow& row, RowDraft& draft) {
+void read_batch(const MeasuredRow& row, const FrameworkRule& rule, RowDraft& draft) {
   plan::PlanRequest& request = draft.request;
   Findings& findings = draft.findings;
   request.seq = row.seq_len;
-  if (!row.seq_len) findings.lacks("seq_len");
+  if (!row.seq_len && row.says("7B_sft config")) {
+    // InternLM/InternEvo, configs/7B_sft.py: SEQ_LEN.
+    request.seq = 2048;
+    findings.assumes("seq_len is 2048, that of the configuration the row names");
+  }
+  if (!request.seq) findings.lacks("seq_len");
   if (!request.dp) return;
   std::optional<std::int64_t> micro = row.micro_batch;
   std::optional<std::int64_t> accumulation = row.grad_accum;
   const std::int64_t dp = *request.dp;
+  if (!micro && !accumulation && rule.micro_batch_tokens > 0 && row.seq_len) {
+    micro = std::max<std::int64_t>(rule.micro_batch_tokens / *row.seq_len, 1);
+    findings.assumes(fmt::format("a micro-batch is {} sequences", *micro));
+  }
   if (row.global_batch) {
     if (!micro && !accumulation) {
       accumulation = 1;
@@ -185,7 +195,7 @@ void read_offload(const MeasuredRow& row, RowDraft& draft) {
 
 void read_plan(const MeasuredRow& row, const FrameworkRule& rule, RowDraft& draft) {
   read_degrees(row, rule, draft);
-  read_batch(row, draft);
+  read_batch(row, rule, draft);
   read_sharding(row, draft);
   read_recompute(row, rule, draft);
   read_formats(row, draft);

@@ -37,10 +37,13 @@ void read_tuning(const MeasuredRow& row, RowDraft& draft) {
     return;
   }
   draft.request.tuning = has_quantised_base(row, peft) ? plan::Tuning::qlora : plan::Tuning::lora;
-  const std::optional<std::int64_t> rank = rank_in(peft);
+  const bool low_rank = contains(peft, "lora");
+  const std::optional<std::int64_t> rank = low_rank ? rank_in(peft) : std::nullopt;
   draft.request.lora_rank = rank.value_or(plan::kDefaultLoraRank);
-  if (!rank)
+  if (!rank) {
     draft.findings.assumes(fmt::format("the adapters' rank is {}", plan::kDefaultLoraRank));
+  }
+  if (contains(peft, "embed")) draft.findings.assumes("embedding and head stay frozen");
   if (!starts_with(peft, "lora") && !starts_with(peft, "qlora")) {
     draft.findings.assumes(fmt::format("{} is taken as LoRA", peft.substr(0, peft.find(' '))));
   }
