@@ -1,0 +1,202 @@
+#include "fourhold/measured/row_setup.h"
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "fourhold/measured/builtin_rows.h"
+#include "fourhold/plan/recompute_policy.h"
+#include "tests/unit/measured/row_text.h"
+
+namespace fourhold::measured {
+namespace {
+
+const std::map<std::string, MeasuredRow>& builtin() {
+  static const std::map<std::string, MeasuredRow> rows = [] {
+    std::map<std::string, MeasuredRow> by_id;
+    for (const EmbeddedFile& file : embedded_rows()) {
+      for (MeasuredRow& row : parse_rows(file.text, std::string(file.name))) {
+        by_id.emplace(row.id, std::move(row));
+      }
+    }
+    return by_id;
+  }();
+  return rows;
+}
+
+// The plan in the order of the columns.
+std::string text_of(const RowSetup& setup) {
+  const plan::Plan& p = setup.plan;
+  std::string text =
+      fmt::format("{}: tp {}{} pp {} vpp {} ep {} dp {} zero {}, {} x {} of {}, {} {}",
+                  setup.profile.name, p.tp, p.sp ? " sp" : "", p.pp, p.vpp, p.ep, p.dp, p.zero,
+                  p.micro_batch, p.grad_accum, p.seq, plan::to_string(p.recompute),
+                  plan::kPrecisionNames.at(static_cast<std::size_t>(p.precision)));
+  if (p.tuning != plan::Tuning::full) {
+    text += fmt::format(" {} {}", plan::kTuningNames.at(static_cast<std::size_t>(p.tuning)),
+                        p.lora_rank);
+  }
+  return text + " on " + setup.cluster.device.name;
+}
+
+std::string plan_of(const std::string& id) {
+  Catalogue catalogue;
+  const RowReading reading = setup_of(builtin().at(id), catalogue);
+  return reading.setup ? text_of(*reading.setup) : "skipped: " + reading.skipped;
+}
+
+// Every source once, from its row's columns and notes by hand.
+TEST(RowSetup, RebuildsTheRunOfEverySource) {
+  const std::map<std::string, std::string> expected{
+      {"aleph-0131",
+       "megatron-2021: tp 1 pp 1 vpp 1 ep 1 dp 64 zero 1, 2 x 16 of 2048, full bf16 on "
+       "a100-sxm-80gb"},
+      {"bigsci-0046",
+       "megatron-2021: tp 8 pp 12 vpp 1 ep 1 dp 4 zero 1, 2 x 256 of 2048, full bf16 on "
+       "a100-sxm-80gb"},
+      {"peft-0031",
+       "accelerate: tp 1 pp 1 vpp 1 ep 1 dp 1 zero 0, 4 x 1 of 768, none bf16 lora 32 on l40s"},
+      {"internevo-0017",
+       "standard: tp 2 pp 1 vpp 1 ep 1 dp 4 zero 1, 4 x 4 of 2048, none bf16 on a100-sxm-80gb"},
+      {"litgpt-0001",
+       "accelerate: tp 1 pp 1 vpp 1 ep 1 dp 1 zero 0, 1 x 128 of 1044, none bf16 lora 8 on "
+       "a100-sxm-40gb"},
+      {"foundry-0007",
+       "llm-foundry: tp 1 pp 1 vpp 1 ep 1 dp 512 zero 3, 16 x 1 of 2048, full bf16 on "
+       "h100-sxm-80gb"},
+      {"llmq-0022",
+       "standard: tp 1 pp 1 vpp 1 ep 1 dp 1 zero 0, 32 x 16 of 1024, none bf16 on h100-sxm-80gb"},
+      {"mcoretest-0081",
+       "megatron: tp 1 pp 4 vpp 3 ep 1 dp 1 zero 1, 4 x 8 of 1024, none bf16 on gb200"},
+      // ep 4 x expert tp 1 is as many shares as ep 2 x tp 2; sequence-parallel=true.
+      {"mcoretest-0309",
+       "megatron: tp 2 sp pp 1 vpp 1 ep 2 dp 4 zero 0, 4 x 2 of 1024, none bf16 on gb200"},
+      {"misc-0001",
+       "fsdp2: tp 1 pp 1 vpp 1 ep 1 dp 128 zero 3, 2 x 1 of 4096, none bf16 on a100-sxm-80gb"},
+      {"swift-0001",
+       "accelerate: tp 1 pp 1 vpp 1 ep 1 dp 1 zero 0, 1 x 16 of 2048, full bf16 lora 8 on "
+       "a100-sxm-80gb"},
+      {"nanotron-0437",
+       "nanotron: tp 1 pp 4 vpp 1 ep 1 dp 2 zero 0, 1 x 128 of 4096, none bf16 on h100-sxm-80gb"},
+      {"mbridge-0079",
+       "megatron: tp 2 sp pp 4 vpp 5 ep 1 dp 8 zero 1, 1 x 32 of 8192, none bf16 on gb200"},
+      {"nemo-0016",
+       "megatron: tp 1 pp 1 vpp 1 ep 1 dp 8 zero 1, 1 x 4 of 4096, none bf16 lora 8 on "
+       "h100-sxm-80gb"},
+      {"paper-0003",
+       "megatron-2021: tp 4 pp 1 vpp 1 ep 1 dp 32 zero 0, 2 x 8 of 2048, full fp16 on "
+       "a100-sxm-80gb"},
+      {"qwen-0025",
+       "deepspeed: tp 1 pp 1 vpp 1 ep 1 dp 1 zero 0, 1 x 8 of 256, full bf16 lora 64 on "
+       "a100-sxm-80gb"},
+      {"simumax-0010",
+       "megatron: tp 2 sp pp 1 vpp 1 ep 1 dp 4 zero 1, 1 x 8 of 4096, none bf16 on b200"},
+      {"titan-0001",
+       "fsdp2: tp 1 pp 1 vpp 1 ep 1 dp 8 zero 3, 2 x 1 of 8192, selective:norm,activation bf16 on "
+       "h100-96gb-hbm2e"},
+      {"vtrain-multi-0044",
+       "megatron-2021: tp 2 pp 16 vpp 1 ep 1 dp 16 zero 0, 2 x 48 of 2048, full fp16 on "
+       "a100-sxm-80gb"},
+      {"vtrain-single-0221",
+       "megatron-2021: tp 4 pp 1 vpp 1 ep 1 dp 2 zero 0, 2 x 4 of 1024, full fp16 on "
+       "a100-sxm-80gb"}};
+  for (const auto& [id, text] : expected) EXPECT_EQ(plan_of(id), text) << id;
+}
+
+TEST(RowSetup, ModelsOfSeveralSources) {
+  Catalogue catalogue;
+  const auto setup = [&catalogue](const char* id) {
+    return *setup_of(builtin().at(id), catalogue).setup;
+  };
+  // DeepSeek-V2 (arXiv 2405.04434): one dense layer in front, two shared experts of 1,536.
+  const model::ModelConfig v2 = setup("simumax-0005").config;
+  EXPECT_EQ(v2.layer_count(), 4);
+  EXPECT_EQ(v2.kinds.at(static_cast<std::size_t>(v2.layers.front())).feed_forward.width, 12288);
+  const model::FeedForward& experts =
+      v2.kinds.at(static_cast<std::size_t>(v2.layers.back())).feed_forward;
+  EXPECT_EQ(experts.experts, 160);
+  EXPECT_EQ(experts.shared_width, 2 * 1536);
+  // The embedding of nanotron's pipelines is not tied, as the note says.
+  EXPECT_FALSE(setup("nanotron-0437").config.tied);
+  EXPECT_TRUE(setup("nanotron-0001").config.tied);
+  EXPECT_EQ(setup("mcoretest-0081").config.vocab, 50257);
+  EXPECT_EQ(setup("vtrain-single-0221").config.vocab, 51200);
+  EXPECT_EQ(setup("vtrain-single-0221").config.kinds.front().feed_forward.gated, false);
+  EXPECT_EQ(setup("mcoretest-0081").stage, MeasuredStage::last);
+  EXPECT_EQ(setup("nanotron-0437").stage, MeasuredStage::first);
+  EXPECT_EQ(setup("titan-0001").stage, MeasuredStage::fullest);
+}
+
+MeasuredRow changed(const std::string& id, const std::function<void(MeasuredRow&)>& change) {
+  MeasuredRow row = builtin().at(id);
+  change(row);
+  return row;
+}
+
+TEST(RowSetup, SkipsOnlyForAFactThatIsMissing) {
+  Catalogue catalogue;
+  const auto why = [&catalogue](const MeasuredRow& row) {
+    return setup_of(row, catalogue).skipped;
+  };
+  const auto of = [&why](const std::function<void(MeasuredRow&)>& change) {
+    return why(changed("foundry-0007", change));
+  };
+  EXPECT_EQ(of([](MeasuredRow&) {}), "");
+  EXPECT_EQ(of([](MeasuredRow& row) { row.layers.reset(); }), "layers is not published");
+  EXPECT_EQ(of([](MeasuredRow& row) {
+              row.hidden.reset();
+              row.seq_len.reset();
+            }),
+            "hidden and seq_len are not published");
+  EXPECT_EQ(of([](MeasuredRow& row) { row.num_gpus.reset(); }), "num_gpus is not published");
+  EXPECT_EQ(of([](MeasuredRow& row) { row.framework = "Foo"; }), "framework 'Foo' is not known");
+  EXPECT_EQ(of([](MeasuredRow& row) { row.gpu = "abacus"; }),
+            "what the device 'abacus' is is not published");
+  EXPECT_NE(of([](MeasuredRow& row) { row.global_batch = 8191; }), "");
+  EXPECT_EQ(of([](MeasuredRow& row) { row.unusable = {"tp is 0"}; }), "tp is 0");
+  // A blank with a documented default is none: the feed-forward of GPT is 4 x hidden.
+  EXPECT_EQ(of([](MeasuredRow& row) { row.ffn.reset(); }), "");
+  // In NVIDIA's tables a blank vpp is not 1.
+  EXPECT_EQ(why(changed("mbridge-0079", [](MeasuredRow& row) { row.vpp.reset(); })),
+            "vpp is not published");
+}
+
+TEST(RowSetup, EveryDeviceOfThePublishedRowsIsKnown) {
+  const std::map<std::string, std::int64_t> devices_per_node{{"A100", 8},
+                                                             {"A100-40GB", 8},
+                                                             {"A100-80GB", 8},
+                                                             {"A800-80GB", 8},
+                                                             {"V100-16GB", 8},
+                                                             {"V100-32GB", 8},
+                                                             {"H100-80GB", 8},
+                                                             {"H100-96GB-HBM2e", 8},
+                                                             {"H200", 8},
+                                                             {"B200", 8},
+                                                             {"B300", 8},
+                                                             {"GB200", 72},
+                                                             {"GB300", 72},
+                                                             {"L40S", 8},
+                                                             {"RTX3090", 8},
+                                                             {"RTX4090", 8},
+                                                             {"RTX5060Ti", 4},
+                                                             {"A6000", 8},
+                                                             {"MI300X", 8},
+                                                             {"MI355X", 8},
+                                                             {"RTX PRO 6000 (96GB)", 8},
+                                                             {"RTX PRO 6000", 8},
+                                                             {"TPU v3", 1024},
+                                                             {"TPU v4", 4096},
+                                                             {"TPU v5e", 256},
+                                                             {"TPU v5p", 8960}};
+  Catalogue catalogue;
+  for (const auto& [name, nodes] : devices_per_node) {
+    EXPECT_EQ(catalogue.device(name).device.devices_per_node, nodes) << name;
+  }
+}
+
+}  // namespace
+}  // namespace fourhold::measured
