@@ -34,7 +34,7 @@ class Suite {
       case_ = i;
       const Case each =
           draw_case(draws, communicator_.size(), communicator_.rank(), options_.long_tensors);
-      switch (draws.below(8)) {
+      switch (draws.below(9)) {
         case 0:
           gather_in_place(each);
           break;
@@ -53,6 +53,9 @@ class Suite {
           break;
         case 6:
           statistics(each);
+          break;
+        case 7:
+          gathers_under_way(each);
           break;
         default:
           messages(each);
@@ -145,6 +148,35 @@ class Suite {
     compare(whole, gathered(each, type), "all_gather from elsewhere");
     expect_traffic(each, Collective::all_gather,
                    static_cast<double>(bytes_of(own_elements(each), type)));
+  }
+
+  // Two gathers from elsewhere, of one seed each, that are started before and finished behind a sum
+  // and a gather that is waited for.
+  void gathers_under_way(const Case& each) {
+    const DType type = any_type(each);
+    std::array<Case, 2> started{each, each};
+    ++started[1].seed;
+    std::vector<Held> own;
+    std::vector<Held> whole;
+    for (const Case& one : started) {
+      own.emplace_back(type, own_elements(one) + one.longer);
+      for (std::int64_t i = 0; i < own_elements(one); ++i) {
+        own.back().set(i, number(one.seed, communicator_.rank(), own_begin(one) + i));
+      }
+      whole.emplace_back(type, one.elements);
+    }
+    for (std::size_t i = 0; i < started.size(); ++i) {
+      collectives_.start_all_gather(each.group, own[i].view(), whole[i].view());
+      expect_traffic(each, Collective::all_gather,
+                     static_cast<double>(bytes_of(own_elements(each), type)));
+    }
+    reduce(each);
+    collectives_.advance();
+    gather_in_place(each);
+    collectives_.finish_gathers();
+    for (std::size_t i = 0; i < started.size(); ++i) {
+      compare(whole[i], gathered(started[i], type), "a gather under way");
+    }
   }
 
   // The sum of element i, one rank after the other, as fp32 without rounding to the type.

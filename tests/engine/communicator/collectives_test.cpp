@@ -3,8 +3,11 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <atomic>
 #include <mutex>
 #include <numeric>
+#include <string>
+#include <thread>
 #include <vector>
 
 #include "fourhold/engine/communicator/thread_communicator.h"
@@ -82,6 +85,34 @@ TEST(Collectives, RoundOnce) {
     results[rank] = whole[(rank + 1) % 3];
   });
   for (const Bf16 result : results) EXPECT_EQ(to_float(result), 1 + 0x1p-7F);
+}
+
+// What is gathered goes out of scope while it is still promised: nobody may write to it then.
+TEST(Collectives, NameARankThatHangsWhileAGatherIsUnderWay) {
+  std::atomic<int> gave_up = 0;
+  run_ranks(
+      3,
+      [&](Communicator& communicator) {
+        if (communicator.rank() == 1) {
+          while (gave_up < 2) std::this_thread::yield();
+          return;
+        }
+        std::vector<float> whole(3, 1);
+        const Tensor all{reinterpret_cast<std::byte*>(whole.data()), DType::fp32, Dims{3}};
+        const Tensor own{all.data + 4 * communicator.rank(), DType::fp32, Dims{1}};
+        std::string fault;
+        Collectives collectives(communicator, {}, 1);
+        collectives.start_all_gather({{0, 1, 2}, communicator.rank()}, own, all);
+        collectives.advance();
+        try {
+          collectives.finish_gathers();
+        } catch (const Error& error) {
+          fault = error.where() + ": " + error.what();
+        }
+        ++gave_up;
+        EXPECT_TRUE(fault.starts_with("rank 1: has not answered rank ")) << fault;
+      },
+      Seconds{0.25});
 }
 
 TEST(Collectives, RefuseABufferThatIsTooSmall) {

@@ -49,7 +49,7 @@ Collectives::Collectives(Communicator& communicator, std::span<std::byte> buffer
 
 // Messages are under way here only when the rank fails between a start and its finish.
 Collectives::~Collectives() {
-  if (!ring_.empty() || !sends_.empty()) communicator_.withdraw();
+  if (!gathers_.empty() || !ring_.empty() || !sends_.empty()) communicator_.withdraw();
 }
 
 void Collectives::count(Collective kind, std::int64_t steps, std::int64_t bytes) {
@@ -59,8 +59,8 @@ void Collectives::count(Collective kind, std::int64_t steps, std::int64_t bytes)
   count.bytes += bytes;
 }
 
-std::int64_t Collectives::gather_pieces(const Group& group, std::span<std::byte> whole,
-                                        std::int64_t item_bytes) {
+std::int64_t Collectives::post_gather(const Group& group, std::span<std::byte> whole,
+                                      std::int64_t item_bytes, std::vector<Message>& messages) {
   const std::int64_t items = static_cast<std::int64_t>(whole.size()) / item_bytes;
   const auto piece = [&](int member) {
     const Piece range = piece_of(items, group.size(), member);
@@ -69,21 +69,38 @@ std::int64_t Collectives::gather_pieces(const Group& group, std::span<std::byte>
   };
   const std::span<const std::byte> own = piece(group.place);
   std::int64_t sent_bytes = 0;
-  messages_.clear();
   for (int step = 1; step < group.size(); ++step) {
     const int from = (group.place + group.size() - step) % group.size();
     if (piece(from).empty()) continue;
-    messages_.push_back(communicator_.receive(group.ranks[static_cast<std::size_t>(from)],
-                                              kGatherTag, piece(from)));
+    messages.push_back(communicator_.receive(group.ranks[static_cast<std::size_t>(from)],
+                                             kGatherTag, piece(from)));
   }
   for (int step = 1; step < group.size() && !own.empty(); ++step) {
     const int to = (group.place + step) % group.size();
-    messages_.push_back(
+    messages.push_back(
         communicator_.send(group.ranks[static_cast<std::size_t>(to)], kGatherTag, own));
     sent_bytes += static_cast<std::int64_t>(own.size());
   }
-  communicator_.wait(messages_);
   return sent_bytes;
+}
+
+std::int64_t Collectives::gather_pieces(const Group& group, std::span<std::byte> whole,
+                                        std::int64_t item_bytes) {
+  messages_.clear();
+  const std::int64_t bytes = post_gather(group, whole, item_bytes, messages_);
+  communicator_.wait(messages_);
+  return bytes;
+}
+
+void Collectives::copy_piece(const Group& group, const Tensor& own, const Tensor& whole) const {
+  assert(own.dtype == whole.dtype && "a gather changes no type");
+  const Tensor piece = part_of(whole, piece_of(whole.elements(), group.size(), group.place));
+  assert(own.elements() >= piece.elements() && "the rank has its piece");
+  if (own.data == piece.data) return;
+  parallel_for(piece.bytes(), threads_, [&](const Share& share) {
+    std::memcpy(piece.data + share.begin, own.data + share.begin,
+                static_cast<std::size_t>(share.end - share.begin));
+  });
 }
 
 void Collectives::all_gather(const Group& group, const Tensor& whole) {
@@ -93,16 +110,25 @@ void Collectives::all_gather(const Group& group, const Tensor& whole) {
 }
 
 void Collectives::all_gather(const Group& group, const Tensor& own, const Tensor& whole) {
-  assert(own.dtype == whole.dtype && "a gather changes no type");
-  const Tensor piece = part_of(whole, piece_of(whole.elements(), group.size(), group.place));
-  assert(own.elements() >= piece.elements() && "the rank has its piece");
-  if (own.data != piece.data) {
-    parallel_for(piece.bytes(), threads_, [&](const Share& share) {
-      std::memcpy(piece.data + share.begin, own.data + share.begin,
-                  static_cast<std::size_t>(share.end - share.begin));
-    });
-  }
+  copy_piece(group, own, whole);
   all_gather(group, whole);
+}
+
+void Collectives::start_all_gather(const Group& group, const Tensor& own, const Tensor& whole) {
+  copy_piece(group, own, whole);
+  if (group.size() == 1) return;
+  const std::int64_t bytes =
+      post_gather(group, bytes_in(whole), element_bytes(whole.dtype), gathers_);
+  count(Collective::all_gather, group.size() - 1, bytes);
+}
+
+void Collectives::finish_gathers() {
+  communicator_.wait(gathers_);
+  gathers_.clear();
+}
+
+void Collectives::advance() {
+  if (!gathers_.empty()) communicator_.advance();
 }
 
 std::int64_t Collectives::sum_pieces(const Group& group, const Tensor& whole, const Tensor& own,

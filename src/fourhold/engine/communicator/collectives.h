@@ -58,6 +58,12 @@ class Collectives {
   void all_gather(const Group& group, const Tensor& whole);
   // The same where this rank's piece stands elsewhere; `own` may be longer than the piece.
   void all_gather(const Group& group, const Tensor& own, const Tensor& whole);
+  // The same, not waited for until finish_gathers(): what comes must not be touched until then, and
+  // this rank's piece of `whole` must stay as it is. Any number may be under way.
+  void start_all_gather(const Group& group, const Tensor& own, const Tensor& whole);
+  void finish_gathers();
+  // Between a start and its finish, from time to time: see Communicator::advance().
+  void advance();
   // `own` becomes this rank's piece of the sum of all `whole`. It may be that piece of `whole`
   // itself, may be longer than the piece, and may have another type than `whole`. Other pieces of
   // `whole` stay as they are.
@@ -95,6 +101,11 @@ class Collectives {
   std::int64_t sum_pieces(const Group& group, const Tensor& whole, const Tensor& own, Sum sum);
   std::int64_t gather_pieces(const Group& group, std::span<std::byte> whole,
                              std::int64_t item_bytes);
+  // Adds to `messages`.
+  std::int64_t post_gather(const Group& group, std::span<std::byte> whole, std::int64_t item_bytes,
+                           std::vector<Message>& messages);
+  // This rank's piece of `whole` becomes what stands in `own`.
+  void copy_piece(const Group& group, const Tensor& own, const Tensor& whole) const;
   template <typename T>
   T sum_of(const Group& group, T value);
   void post_ring(const Group& group, std::span<const std::byte> out, std::span<std::byte> in,
@@ -105,7 +116,8 @@ class Collectives {
   std::span<std::byte> buffer_;
   int threads_;
   Traffic traffic_;
-  std::vector<Message> messages_;  // of one gather
+  std::vector<Message> messages_;  // of one gather that is waited for
+  std::vector<Message> gathers_;   // of those that are not yet
   ExchangeMessages exchange_;
   std::vector<Message> ring_;
   std::vector<std::pair<int, Message>> sends_;  // tag, message: at most one of each tag

@@ -64,6 +64,9 @@ class Communicator {
   virtual Message receive(int from, int tag, std::span<std::byte> bytes) = 0;
   // Throws Error naming a rank that has failed, died or not answered for the time-out.
   virtual void wait(std::span<const Message> messages) = 0;
+  // Lets messages under way get on where they do so only while this rank asks for it; returns at
+  // once. Faults are left to the next wait().
+  virtual void advance() = 0;
   // Lets go of all messages of this rank under way, as wait() does before it throws: nobody reads
   // or writes their bytes from here on. For a rank that fails; what it had promised never comes.
   virtual void withdraw() noexcept = 0;

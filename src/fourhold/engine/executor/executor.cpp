@@ -91,10 +91,11 @@ void Executor::run_step(StepDriver& driver) {
 
 void Executor::run(const PreparedStep& step, std::int64_t index, std::int64_t micro_batch,
                    StepDriver& driver) {
+  finish_gather_before(step);
   if (watch_ == Watch::on) slots_.watch(step.born);
   run_work(step, micro_batch, driver);
   for (const auto& [slot, operand] : step.operands) recorder_.touch(slot, operand, index);
-  if (watch_ == Watch::on) slots_.check(step.operands, step.written);
+  if (watch_ == Watch::on && gathering_ != &step) slots_.check(step.operands, step.written);
 }
 
 void Executor::run_work(const PreparedStep& step, std::int64_t micro_batch, StepDriver& driver) {
@@ -153,6 +154,7 @@ double Executor::evaluate(const Load& load_ids, const Load& load_targets) {
   const OperationContext context = this->context();
   for (const PreparedStep& step : steps_) {
     if (step.at.micro_batch != 0 || step.at.direction != plan::Direction::forward) continue;
+    finish_gather_before(step);
     switch (step.at.work) {
       case Work::load_ids:
         load_ids(step.operands.front().second);

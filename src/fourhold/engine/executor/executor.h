@@ -147,6 +147,8 @@ class Executor {
                                                                      std::size_t parameter);
   [[nodiscard]] bool is_listed(const WalkedStep& walked, std::size_t parameter) const;
   void exchange(const PreparedStep& step);
+  // Before each step: it may need a block whose gather is under way, or gather the next.
+  void finish_gather_before(const PreparedStep& step);
   void send(const PreparedStep& step);
   void receive(const PreparedStep& step);
   // Over the ranks that plan/step_scalars.h states for the work.
@@ -180,6 +182,7 @@ class Executor {
   Recorder recorder_;
   MicroBatchState state_;
   std::array<std::optional<int>, 2> under_way_;  // tags of what is sent: forward, backward
+  const PreparedStep* gathering_ = nullptr;      // started and not finished
 };
 
 }  // namespace fourhold::engine

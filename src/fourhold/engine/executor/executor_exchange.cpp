@@ -176,6 +176,23 @@ void Executor::exchange(const PreparedStep& step) {
   for (const ParameterMotion& motion : step.motions) {
     move_parameter(motion, collectives(), execution);
   }
+  if (step.at.work == Work::gather_weights) gathering_ = &step;
+}
+
+// The program gathers a block before the one in front of it computes, so that the messages travel
+// meanwhile. They are waited for where the block's own steps begin, or the next gather does.
+void Executor::finish_gather_before(const PreparedStep& step) {
+  if (gathering_ == nullptr) return;
+  const plan::StepInstance& gathered = gathering_->at;
+  const bool is_next = step.at.work == Work::gather_weights;
+  const bool is_used = step.at.block == gathered.block && step.at.layer == gathered.layer;
+  if (!is_next && !is_used) {
+    if (collectives_) collectives_->advance();
+    return;
+  }
+  if (collectives_) collectives_->finish_gathers();
+  if (watch_ == Watch::on) slots_.check(gathering_->operands, gathering_->written);
+  gathering_ = nullptr;
 }
 
 // What leaves is copied and on its way while the stage goes on; the copy before must have arrived.

@@ -25,7 +25,7 @@ void move_alone(const ParameterMotion& motion, const Execution& execution) {
 void move_together(const ParameterMotion& motion, Collectives& collectives) {
   switch (motion.motion) {
     case Motion::gather_shard:
-      return collectives.all_gather(motion.group, motion.shard, motion.whole);
+      return collectives.start_all_gather(motion.group, motion.shard, motion.whole);
     case Motion::gather_pieces:
       return collectives.all_gather(motion.group, motion.whole);
     case Motion::reduce_shard:

@@ -31,7 +31,8 @@ struct ParameterMotion {
 };
 
 // In a group of one nothing travels; a shard of its own is copied or added to. `collectives` is
-// null on the only rank.
+// null on the only rank. A shard's gather is started: whole is there after
+// Collectives::finish_gathers().
 void move_parameter(const ParameterMotion& motion, Collectives* collectives,
                     const Execution& execution);
 

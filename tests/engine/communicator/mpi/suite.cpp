@@ -4,6 +4,7 @@
 //   suite collectives   random cases; prints their digest, which threads must give as well
 //   suite parts         messages of three times what MPI takes at once
 //   suite throw|hang|die RANK   that rank fails as said while the others wait for it
+//   suite gather RANK   that rank is killed while a gather of all is under way
 //   suite early         one rank ends well before the others
 #include <chrono>
 #include <csignal>
@@ -69,6 +70,24 @@ int wait_for(Communicator& world, int rank) {
   return 0;
 }
 
+// Every rank starts a gather that ends with the piece of a rank that is killed meanwhile.
+int gather_without(Communicator& world, int rank) {
+  std::vector<float> own(1U << 20U, 1.0F);
+  std::vector<float> whole(own.size() * static_cast<std::size_t>(world.size()));
+  Group all{{}, world.rank()};
+  for (int each = 0; each < world.size(); ++each) all.ranks.push_back(each);
+  const auto tensor = [](std::vector<float>& values) {
+    return Tensor{reinterpret_cast<std::byte*>(values.data()), DType::fp32,
+                  Dims{static_cast<std::int64_t>(values.size())}};
+  };
+  Collectives collectives(world, {}, 1);
+  if (world.rank() == rank) std::raise(SIGKILL);
+  collectives.start_all_gather(all, tensor(own), tensor(whole));
+  collectives.advance();
+  collectives.finish_gathers();
+  return 0;
+}
+
 int run(Communicator& world, const std::string& what, int rank) {
   if (what == "collectives") {
     const int faults = check_collectives(world, {.seed = 3, .cases = 120, .long_tensors = true});
@@ -80,6 +99,7 @@ int run(Communicator& world, const std::string& what, int rank) {
     if (world.rank() + 1 == world.size()) std::this_thread::sleep_for(std::chrono::seconds(1));
     return 0;
   }
+  if (what == "gather") return gather_without(world, rank);
   if (world.rank() != rank) return wait_for(world, rank);
   if (what == "throw") throw Error("step 12", "the loss is not finite");
   if (what == "die") {
@@ -113,7 +133,7 @@ int run_caught(const std::string& what, int rank) {
 
 int main(int argc, char** argv) {
   if (argc < 2) {
-    std::fputs("usage: suite collectives|parts|early|throw|hang|die [RANK]\n", stderr);
+    std::fputs("usage: suite collectives|parts|early|throw|hang|die|gather [RANK]\n", stderr);
     return 2;
   }
   if (!fourhold::engine::started_as(fourhold::engine::process_environment).launcher) {
