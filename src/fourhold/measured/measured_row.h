@@ -71,6 +71,7 @@ struct MeasuredRow {
   [[nodiscard]] std::string_view family() const;
   // The fact's value, or "".
   [[nodiscard]] std::string_view fact(std::string_view key) const;
+  [[nodiscard]] bool is_on(std::string_view key) const { return fact(key) == "true"; }
   [[nodiscard]] bool says(std::string_view words) const;  // in its notes
 };
 

@@ -4,6 +4,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
+
+#include "fourhold/measured/row_words.h"
 
 namespace fourhold::measured {
 namespace {
@@ -27,10 +30,6 @@ constexpr std::array kRelatives{
     Relative{"falcon-40b", "falcon-40b"},     Relative{"falcon-7b", "falcon-7b"},
     Relative{"pythia", "pythia-6.9b"},        Relative{"stablelm-alpha", "pythia-6.9b"},
     Relative{"phi-1", "pythia-6.9b"}};
-
-bool starts_with(std::string_view text, std::string_view prefix) {
-  return text.substr(0, prefix.size()) == prefix;
-}
 
 // Fewer layers are the first of them; more go on with the period of two that mixed families have.
 void resize_layers(model::ModelConfig& config, std::int64_t count) {

@@ -11,16 +11,14 @@
 namespace fourhold::measured {
 namespace {
 
-bool is_on(const MeasuredRow& row, std::string_view fact) { return row.fact(fact) == "true"; }
-
 // decoder-first-pipeline-num-layers and decoder-last-...: the stages between share the rest.
 // account-for-...: embedding and loss each count as a layer of the first and the last stage.
 void read_uneven_stages(const MeasuredRow& row, RowDraft& draft) {
   const std::int64_t stages = *draft.request.pp * *draft.request.vpp;
   const std::string_view first = row.fact("decoder-first-pipeline-num-layers");
   const std::string_view last = row.fact("decoder-last-pipeline-num-layers");
-  const bool embedding = is_on(row, "account-for-embedding-in-pipeline-split");
-  const bool loss = is_on(row, "account-for-loss-in-pipeline-split");
+  const bool embedding = row.is_on("account-for-embedding-in-pipeline-split");
+  const bool loss = row.is_on("account-for-loss-in-pipeline-split");
   if (stages == 1 || (first.empty() && last.empty() && !embedding && !loss)) return;
   std::int64_t rest = draft.config.layer_count() + (embedding ? 1 : 0) + (loss ? 1 : 0);
   std::int64_t equal = stages;
@@ -68,17 +66,17 @@ void round_up_accumulation(RowDraft& draft) {
 
 void refine_megatron_core(const MeasuredRow& row, RowDraft& draft) {
   plan::Profile& profile = draft.profile;
-  draft.request.sp = *draft.request.tp > 1 && is_on(row, "sequence-parallel");
+  draft.request.sp = *draft.request.tp > 1 && row.is_on("sequence-parallel");
   const bool local = row.fact("transformer-impl") == "local";
   if (row.attention_impl == "unfused" || local) {
     profile.switches.attention = model::AttentionSaving::unfused;
   }
   // --cross-entropy-loss-fusion; without it the loss is Megatron's own, in fp32.
-  if (!is_on(row, "cross-entropy-loss-fusion")) {
+  if (!row.is_on("cross-entropy-loss-fusion")) {
     profile.switches.loss = model::LossSaving::vocab_parallel;
   }
   // The CI recipes switch fused accumulation off, and with it the cached gradients.
-  if (is_on(row, "no-gradient-accumulation-fusion")) {
+  if (row.is_on("no-gradient-accumulation-fusion")) {
     profile.dummy_weight_gradients = plan::DummyWeightGradients::none;
   }
   if (const std::string_view multiple = row.fact("make-vocab-size-divisible-by");

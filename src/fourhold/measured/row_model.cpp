@@ -16,10 +16,8 @@ constexpr std::int64_t kGpt2Tokens = 50257;
 constexpr std::int64_t kPaddedGpt2Tokens = 51200;
 constexpr double kMegatronDropout = 0.1;
 
-bool is_on(const MeasuredRow& row, std::string_view fact) { return row.fact(fact) == "true"; }
-
 bool is_gated(const MeasuredRow& row, ModelStyle style) {
-  return style == ModelStyle::llama || (style == ModelStyle::megatron && is_on(row, "swiglu"));
+  return style == ModelStyle::llama || (style == ModelStyle::megatron && row.is_on("swiglu"));
 }
 
 void require_sizes(const MeasuredRow& row, Findings& findings) {
@@ -143,12 +141,12 @@ void style_megatron(model::ModelConfig& config, model::LayerKind& layer, const M
                     Findings& findings) {
   const bool rms = row.fact("normalization") == "RMSNorm";
   set_norms(config, layer, rms ? model::NormKind::rms_norm : model::NormKind::layer_norm, !rms);
-  set_biases(layer, !is_on(row, "disable-bias-linear"));
+  set_biases(layer, !row.is_on("disable-bias-linear"));
   if (row.experts) layer.feed_forward.bias = false;  // grouped products have none
   if (row.fact("position-embedding-type").empty()) learn_positions(config, row);
-  config.tied = !is_on(row, "untie-embeddings-and-output-weights");
+  config.tied = !row.is_on("untie-embeddings-and-output-weights");
   set_dropout(config, kMegatronDropout);
-  if (is_on(row, "multi-latent-attention")) make_latent(layer.attention);
+  if (row.is_on("multi-latent-attention")) make_latent(layer.attention);
   if (!row.fact("mtp-num-layers").empty()) {
     findings.assumes("multi-token prediction is left out");
   }
