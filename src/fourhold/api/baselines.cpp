@@ -38,18 +38,18 @@ Baseline baseline(std::string_view kind, const LoadedRun& run, const TimeRequest
   const std::string of = format_bytes(usable) + predict::headroom_text(capacity);
   out.verdict = predict::classify(memory, capacity);
   if (out.verdict != VerdictClass::fits) {
-    out.missing_bytes = (memory.device_bytes - usable).count();
+    out.missing_bytes = (memory.needed_bytes - usable).count();
     const Bytes state = Bytes(memory.worst().state_bytes);
     const bool by_state = out.verdict == VerdictClass::state_does_not_fit;
     out.why = by_state
                   ? fmt::format("the state of a full copy is {} of {}", format_bytes(state), of)
                   : fmt::format("state and activations need {} of {}",
-                                format_bytes(memory.device_bytes), of);
+                                format_bytes(memory.needed_bytes), of);
     if (by_state && out.plan.dp > 1) out.why += " on every device, however many there are";
     return out;
   }
   const TimeAnswer time = time_answer(run, request, out.plan);
-  out.why = fmt::format("{} of {}", format_bytes(memory.device_bytes), of);
+  out.why = fmt::format("{} of {}", format_bytes(memory.needed_bytes), of);
   if (time.step) {
     out.why += "; " +
                report::rate_text(time.step->tokens_per_second_per_device *

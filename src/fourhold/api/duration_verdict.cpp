@@ -191,7 +191,7 @@ void judge_duration(const LoadedRun& run, const TimeRequest& request, const plan
       predict::predict_memory(run.model, plan, run.profile, predict::WithLedger::no);
   const predict::MemoryPrediction after =
       predict::predict_memory(run.model, more->plan, run.profile, predict::WithLedger::no);
-  answer.saves_bytes = before.device_bytes - after.device_bytes;
+  answer.saves_bytes = before.needed_bytes - after.needed_bytes;
   answer.then_class =
       predict::classify(after, capacity_of(*run.target, run.target_request, devices));
   verdict.answers.push_back(std::move(answer));

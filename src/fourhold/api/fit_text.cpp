@@ -23,7 +23,8 @@ std::string verdict_line(const FitResult& result, const report::Screen& screen) 
   const bool offloads = result.memory && result.memory->host_bytes > Bytes(0);
   const Sizes sizes{
       .state = offloads ? Bytes(result.memory->worst().state_bytes) : result.state.total(),
-      .needed = result.memory ? result.memory->device_bytes : result.state.at_step(),
+      .needed =
+          result.memory ? shown_bytes(*result.memory, result.verdict) : result.state.at_step(),
       .capacity = result.capacity};
   Wording wording = verdict_wording(result.verdict, sizes);
   if (!result.memory && fits(result)) {

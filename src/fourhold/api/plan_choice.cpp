@@ -80,15 +80,23 @@ std::optional<plan::Plan> fastest_plan(const LoadedRun& run, const plan::Plan& f
   }
 }
 
+// With the ledger, and on the device where it is known.
+void predict_printed(const LoadedRun& run, PlannedRun& planned) {
+  planned.memory = predict::predict_memory(run.model, planned.plan, run.profile);
+  if (!planned.capacity) return;
+  predict::limit_reserved(run.model, planned.plan, run.profile, planned.capacity->usable_bytes,
+                          planned.memory);
+}
+
 }  // namespace
 
 PlannedRun complete_plan(const LoadedRun& run) {
   PlannedRun planned;
   planned.plan = plan::complete(run.request, run.model, run.profile);
-  planned.memory = predict::predict_memory(run.model, planned.plan, run.profile);
   if (run.target) {
     planned.capacity = capacity_of(*run.target, run.target_request, planned.plan.devices());
   }
+  predict_printed(run, planned);
   return planned;
 }
 
@@ -98,7 +106,7 @@ PlannedRun choose_plan(const LoadedRun& run) {
     if (std::optional<plan::Plan> fastest = fastest_plan(run, first.plan)) {
       if (*fastest == first.plan) return first;
       first.plan = std::move(*fastest);
-      first.memory = predict::predict_memory(run.model, first.plan, run.profile);
+      predict_printed(run, first);
       return first;
     }
   }
@@ -127,7 +135,7 @@ PlannedRun choose_plan(const LoadedRun& run) {
   }
   if (!(best == first.plan)) {
     first.plan = std::move(best);
-    first.memory = predict::predict_memory(run.model, first.plan, run.profile);
+    predict_printed(run, first);
   }
   return first;
 }

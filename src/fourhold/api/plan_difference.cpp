@@ -101,7 +101,7 @@ std::string signed_seconds(double difference) {
 std::string verdict_of(const PredictResult& result) {
   if (!result.verdict) return "holds " + format_bytes(result.planned.memory.device_bytes);
   const Sizes sizes{.state = Bytes(result.planned.memory.worst().state_bytes),
-                    .needed = result.planned.memory.device_bytes,
+                    .needed = shown_bytes(result.planned.memory, *result.verdict),
                     .capacity = *result.planned.capacity};
   return verdict_wording(*result.verdict, sizes).full;
 }

@@ -59,6 +59,8 @@ RankedPlan ranked(const SearchedDevice& device, const TimeRequest& time, plan::P
                   std::optional<predict::SingleDevice> single) {
   RankedPlan out;
   out.memory = predict::predict_memory(device.run.model, plan, device.run.profile);
+  predict::limit_reserved(device.run.model, plan, device.run.profile, device.capacity.usable_bytes,
+                          out.memory);
   out.time = time_answer(device.run, time, plan, single);
   out.plan = std::move(plan);
   return out;

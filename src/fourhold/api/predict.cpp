@@ -66,7 +66,7 @@ std::string first_line(const PredictResult& result, const report::Screen& screen
     return headline(subject, {holds, holds}, report::Ink::plain, screen);
   }
   const Sizes sizes{.state = Bytes(memory.worst().state_bytes),
-                    .needed = memory.device_bytes,
+                    .needed = shown_bytes(memory, *result.verdict),
                     .capacity = *result.planned.capacity};
   Wording wording = verdict_wording(*result.verdict, sizes);
   if (result.verdict->verdict == predict::VerdictClass::fits_but_takes_too_long) {

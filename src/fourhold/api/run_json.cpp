@@ -27,6 +27,23 @@ json::Value device_json(const std::string& name, const predict::Capacity& capaci
                       {"budget_bytes", predict::budget_of(capacity).count()}};
 }
 
+namespace {
+
+// Null where the profile has no caching allocator.
+json::Value allocator_json(const std::optional<predict::AllocatorPrediction>& replay) {
+  if (!replay) return {};
+  json::Array after;
+  for (const std::int64_t bytes : replay->reserved_peak_bytes) after.emplace_back(bytes);
+  return json::Object{{"reserved_after_step_bytes", std::move(after)},
+                      {"immediate_reserved_bytes", replay->immediate_bytes},
+                      {"deferred_reserved_bytes", replay->deferred_bytes},
+                      {"allocated_bytes", replay->allocated_peak_bytes},
+                      {"flushed", replay->flushed},
+                      {"out_of_memory", replay->out_of_memory}};
+}
+
+}  // namespace
+
 json::Value memory_json(const predict::MemoryPrediction& memory,
                         const std::optional<predict::Capacity>& capacity) {
   const auto of = [&capacity](auto&& bytes) {
@@ -48,6 +65,8 @@ json::Value memory_json(const predict::MemoryPrediction& memory,
                       {"allocated_bytes", memory.allocated_bytes.count()},
                       {"reserved_bytes", memory.reserved_bytes.count()},
                       {"device_bytes", memory.device_bytes.count()},
+                      {"needed_bytes", memory.needed_bytes.count()},
+                      {"allocator", allocator_json(memory.allocator)},
                       {"startup_bytes", memory.startup_bytes.count()},
                       {"host_bytes", memory.host_bytes.count()},
                       {"host_staging_bytes", memory.host_staging_bytes.count()},

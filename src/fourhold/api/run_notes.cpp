@@ -41,6 +41,15 @@ void add_run_notes(const PlannedRun& planned, const plan::Profile& profile,
         "{} of host memory are needed per device and were not checked: give --host-memory",
         format_bytes(planned.memory.host_bytes + planned.memory.host_staging_bytes)));
   }
+  if (planned.memory.allocator && planned.memory.allocator->out_of_memory) {
+    notes.emplace_back(
+        "the caching allocator may run out: its free blocks are split so that they do not serve "
+        "all requests, though their sum would; expandable segments avoid that");
+  } else if (planned.memory.allocator && planned.memory.allocator->flushed) {
+    notes.emplace_back(
+        "the caching allocator fills the device and gives back what it cached, which costs time "
+        "in the first steps");
+  }
   // Where the step itself needs as much, its own verdict says enough.
   const predict::MemoryPrediction& memory = planned.memory;
   if (planned.capacity && memory.startup_bytes > planned.capacity->usable_bytes &&

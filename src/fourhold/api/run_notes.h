@@ -10,8 +10,8 @@
 namespace fourhold::api {
 
 // Adds notes on: ZeRO over one rank (it changes nothing), logits that outweigh the other
-// activations, a precision whose updates are lost, and a start-up that needs more than the device
-// has and than the step.
+// activations, a precision whose updates are lost, an allocator at the end of the device, and a
+// start-up that needs more than the device has and than the step.
 void add_run_notes(const PlannedRun& planned, const plan::Profile& profile,
                    std::vector<std::string>& notes);
 

@@ -134,10 +134,16 @@ std::string headline(const Subject& subject, const Wording& wording, report::Ink
          "\n";
 }
 
+Bytes shown_bytes(const predict::MemoryPrediction& memory, const predict::Verdict& verdict) {
+  const bool fits = verdict.verdict == predict::VerdictClass::fits ||
+                    verdict.verdict == predict::VerdictClass::fits_but_takes_too_long;
+  return fits ? memory.device_bytes : memory.needed_bytes;
+}
+
 std::string held_text(const predict::Verdict& verdict, const predict::MemoryPrediction& memory,
                       const predict::Capacity& capacity) {
   if (verdict.reason != "host_memory") {
-    return fmt::format("{} of {}{}", format_bytes(memory.device_bytes),
+    return fmt::format("{} of {}{}", format_bytes(shown_bytes(memory, verdict)),
                        format_bytes(predict::budget_of(capacity)),
                        predict::headroom_text(capacity));
   }

@@ -39,6 +39,10 @@ struct Wording {
 [[nodiscard]] std::string headline(const Subject& subject, const Wording& wording, report::Ink ink,
                                    const report::Screen& screen);
 
+// What the device holds of a plan that fits, and what one that does not would need at least.
+[[nodiscard]] Bytes shown_bytes(const predict::MemoryPrediction& memory,
+                                const predict::Verdict& verdict);
+
 // The memory the verdict is about, and what the plan holds of it: "43.84 GiB of 79.10 GiB", or with
 // " of host memory" behind it.
 [[nodiscard]] std::string held_text(const predict::Verdict& verdict,

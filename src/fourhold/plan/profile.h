@@ -33,10 +33,34 @@ inline constexpr std::array<std::string_view, 4> kStartupNames{"start_program", 
 
 // How the bytes a run reserves follow from those it allocates.
 enum class Reservation : std::uint8_t {
-  allocator,  // a caching allocator: reserved_over_allocated times as many
+  share,      // reserved_over_allocated times as many
+  allocator,  // a caching allocator, replayed (predict/allocator_replay.h)
   placement   // one arena, placed ahead of the run (ledger/placement.h)
 };
-inline constexpr std::array<std::string_view, 2> kReservationNames{"allocator", "placement"};
+inline constexpr std::array<std::string_view, 3> kReservationNames{"share", "allocator",
+                                                                   "placement"};
+
+// When the optimizer's moments take memory: before the first step, or in its update, among the
+// blocks that activations have left.
+enum class StateCreation : std::uint8_t { before_first_step, first_update };
+inline constexpr std::array<std::string_view, 2> kStateCreationNames{"before_first_step",
+                                                                     "first_update"};
+
+// Whether the memory of a collective's input waits for the communication stream before it is used
+// again (record_stream): then a host that runs ahead of the device finds none of it.
+enum class DeferredCollectives : std::uint8_t { no, yes };
+inline constexpr std::array<std::string_view, 2> kDeferredCollectivesNames{"no", "yes"};
+
+// How ZeRO-1 and 2 bring updated weights to all ranks: in place, or through copies of all of them
+// at once: one per rank of the group, and one flat for the library (torch's all_gather of a list).
+enum class UpdatedWeights : std::uint8_t { in_place, flat_copies };
+inline constexpr std::array<std::string_view, 2> kUpdatedWeightsNames{"in_place", "flat_copies"};
+
+// Gradients that backward makes beside the accumulator: none (they are added in place), or one per
+// parameter until the micro-batch's backward ends.
+enum class FreshGradients : std::uint8_t { none, until_backward_ends };
+inline constexpr std::array<std::string_view, 2> kFreshGradientsNames{"none",
+                                                                      "until_backward_ends"};
 
 // Whether the scratch of kernels is in the ledger: that of our own engine follows written rules
 // (plan/engine_scratch.h), that of others is their libraries' affair.
@@ -116,7 +140,11 @@ struct Profile {
 
   // Outside the exact ledger; zero unless a source states it.
   std::int64_t runtime_bytes = 0;  // context and workspaces, on the device beside the allocator
-  Reservation reservation = Reservation::allocator;
+  Reservation reservation = Reservation::share;
+  StateCreation optimizer_state_created = StateCreation::before_first_step;
+  DeferredCollectives deferred_collectives = DeferredCollectives::no;
+  UpdatedWeights updated_weights = UpdatedWeights::in_place;
+  FreshGradients fresh_gradients = FreshGradients::none;
   KernelScratch kernel_scratch = KernelScratch::none;
   double reserved_over_allocated = 1;  // caching allocator; 1 = ideal
   Startup startup = Startup::start_program;

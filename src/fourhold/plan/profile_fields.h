@@ -38,6 +38,15 @@ inline constexpr std::span<const std::string_view> kEnumNames<Startup>{kStartupN
 template <>
 inline constexpr std::span<const std::string_view> kEnumNames<Reservation>{kReservationNames};
 template <>
+inline constexpr std::span<const std::string_view> kEnumNames<StateCreation>{kStateCreationNames};
+template <>
+inline constexpr std::span<const std::string_view> kEnumNames<DeferredCollectives>{
+    kDeferredCollectivesNames};
+template <>
+inline constexpr std::span<const std::string_view> kEnumNames<UpdatedWeights>{kUpdatedWeightsNames};
+template <>
+inline constexpr std::span<const std::string_view> kEnumNames<FreshGradients>{kFreshGradientsNames};
+template <>
 inline constexpr std::span<const std::string_view> kEnumNames<KernelScratch>{kKernelScratchNames};
 template <>
 inline constexpr std::span<const std::string_view> kEnumNames<WeightStorage>{kWeightStorageNames};
@@ -114,6 +123,14 @@ void visit_profile_fields(Visitor&& visit, Owners&... owners) {
   visit(FieldInfo{"runtime_bytes", "device bytes beside the allocator", {0, kMaxBytes}},
         owners.runtime_bytes...);
   visit(FieldInfo{"reservation", "what decides how much is reserved"}, owners.reservation...);
+  visit(FieldInfo{"optimizer_state_created", "when the optimizer's moments take memory"},
+        owners.optimizer_state_created...);
+  visit(FieldInfo{"deferred_collectives", "inputs of collectives wait for their stream"},
+        owners.deferred_collectives...);
+  visit(FieldInfo{"updated_weights", "how ZeRO-1 and 2 bring updated weights to all ranks"},
+        owners.updated_weights...);
+  visit(FieldInfo{"fresh_gradients", "gradients made beside the accumulator"},
+        owners.fresh_gradients...);
   visit(FieldInfo{"kernel_scratch", "whether the scratch of kernels is counted"},
         owners.kernel_scratch...);
   visit(FieldInfo{"reserved_over_allocated", "what the allocator holds / what is used", {}, {1, 8}},

@@ -102,7 +102,7 @@ class Search {
   // Of the memory that is short.
   [[nodiscard]] Bytes held(const MemoryPrediction& memory) const {
     return short_of_ == ShortOf::host ? memory.host_bytes + memory.host_staging_bytes
-                                      : memory.device_bytes;
+                                      : memory.needed_bytes;
   }
 
   [[nodiscard]] bool ends_state_failure(const Answer& answer) const {

@@ -14,6 +14,17 @@
 
 namespace fourhold::predict {
 
+// Whether the host goes on only when the device is there.
+[[nodiscard]] constexpr bool host_waits(plan::Work work) {
+  return work == plan::Work::receive_activation || work == plan::Work::receive_gradient ||
+         work == plan::Work::reduce_loss;
+}
+
+// Whether the collective hands its input to a communication stream.
+[[nodiscard]] constexpr bool leaves_the_stream(plan::Collective kind) {
+  return kind != plan::Collective::none && kind != plan::Collective::reduce_scalars;
+}
+
 class ExpandedEntries {
  public:
   static constexpr std::int32_t kNone = -1;  // no entry

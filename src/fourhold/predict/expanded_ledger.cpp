@@ -52,18 +52,19 @@ class Expander {
         entries_(blocks),
         lazy_(stage.input().walk.gradient_lifetime == plan::GradientLifetime::backward_to_step) {}
 
-  ledger::Ledger run() {
+  ExpandedRun run() {
     entries_.reserve(entry_count());
     plan::expand(stage_.program(), blocks_, [&](const StepInstance& at) {
       visit(at);
+      if (host_waits(at.work)) run_.waits.push_back(entries_.now());
       entries_.next_step();
     });
     add_residents();
     for (const std::int32_t entry : whole_run_) entries_.use_throughout(entry);
-    ledger::Ledger ledger;
-    ledger.entries = entries_.take();
-    ledger::mark_peak(ledger);
-    return ledger;
+    run_.optimizer_step = steps(Alive::optimizer).first;
+    run_.ledger.entries = entries_.take();
+    std::sort(run_.collective_inputs.begin(), run_.collective_inputs.end());
+    return std::move(run_);
   }
 
  private:
@@ -165,8 +166,11 @@ class Expander {
           if (at.work != Work::gather_updated) entries_.use(entry);
         }
         if (at.work == Work::optimize) mark(Alive::optimizer);
+        if (at.work == Work::gather_updated) note_gathered_update(at);
         break;
       case Work::end_micro_batch:
+        end_fresh_gradients();
+        break;
       case Work::fill_weight:  // these are of other programs (state_ledger.h, sample_ledger.h)
       case Work::zero_state:
       case Work::write_state:
@@ -207,6 +211,9 @@ class Expander {
         entry = enters ? enter(at, storage) : entries_.add_tensor(at, storage);
       }
       entries_.use(entry);
+      if (leaves_the_stream(at.step->collective.kind) && access.mode == plan::AccessMode::read) {
+        run_.collective_inputs.push_back(entry);
+      }
     }
     for (const std::int16_t parameter : at.step->writes_gradients) {
       write_gradient(at, static_cast<std::size_t>(parameter));
@@ -218,6 +225,31 @@ class Expander {
       const std::int32_t entry = slot(at, leaving, forward);
       if (entry != kNoEntry) border_[{at.chunk, at.micro_batch}] = entry;
       entries_.use(entry);
+    }
+  }
+
+  // A framework without fused accumulation makes each gradient anew and adds it up afterwards.
+  void note_fresh_gradient(const StepInstance& at, std::size_t parameter) {
+    const std::int64_t elements = block(at.block).sharded.parameters[parameter].elements();
+    run_.fresh_gradients.push_back({.bytes = bytes_of(elements, stage_.program().recipe.gathered),
+                                    .first_step = entries_.now(),
+                                    .last_step = -1});
+  }
+  void end_fresh_gradients() {
+    for (; ended_ < run_.fresh_gradients.size(); ++ended_) {
+      run_.fresh_gradients[ended_].last_step = entries_.now();
+    }
+  }
+
+  void note_gathered_update(const StepInstance& at) {
+    Extra& gathered = run_.gathered_updates;
+    if (gathered.bytes == 0) gathered.first_step = entries_.now();
+    gathered.last_step = entries_.now();
+    for (std::size_t p = 0; p < state(at.block).parameters.size(); ++p) {
+      const ParameterState& held = state(at.block).parameters[p];
+      if (held.elsewhere || held.owned_elements == 0) continue;
+      gathered.bytes += bytes_of(block(at.block).sharded.parameters[p].elements(),
+                                 stage_.program().recipe.weight);
     }
   }
 
@@ -252,6 +284,7 @@ class Expander {
       if (at.step->phase == plan::Phase::forward) ++forwards_open_[{at.block, at.layer, parameter}];
       return;
     }
+    if (held.gradient.elements > 0) note_fresh_gradient(at, parameter);
     accumulate(at, parameter);
   }
 
@@ -334,17 +367,26 @@ class Expander {
   std::map<std::tuple<std::int16_t, std::int32_t, std::size_t>, std::int64_t> forwards_open_;
   std::vector<std::int32_t> whole_run_;
   std::array<Steps, kAliveCount> steps_;
+  ExpandedRun run_;
+  std::size_t ended_ = 0;  // of run_.fresh_gradients
 };
 
 }  // namespace
 
-ledger::Ledger expanded_ledger(const model::ModelConfig& config, const plan::Plan& plan,
-                               const plan::Profile& profile, std::int64_t stage) {
+ExpandedRun expanded_run(const model::ModelConfig& config, const plan::Plan& plan,
+                         const plan::Profile& profile, std::int64_t stage) {
   const plan::ProgramBlocks blocks = plan::lower_blocks(config, plan, profile);
   std::vector<BlockLifetimes> lifetimes;
   for (const plan::ProgramBlock& block : blocks.blocks) lifetimes.push_back(block_lifetimes(block));
   const StageModel model(config, blocks, lifetimes, plan, profile, stage);
   return Expander(blocks, model).run();
+}
+
+ledger::Ledger expanded_ledger(const model::ModelConfig& config, const plan::Plan& plan,
+                               const plan::Profile& profile, std::int64_t stage) {
+  ledger::Ledger ledger = std::move(expanded_run(config, plan, profile, stage).ledger);
+  ledger::mark_peak(ledger);
+  return ledger;
 }
 
 }  // namespace fourhold::predict

@@ -2,6 +2,9 @@
 // reserves it and the compact ledger is held to it.
 #pragma once
 
+#include <cstdint>
+#include <vector>
+
 #include "fourhold/ledger/ledger.h"
 #include "fourhold/plan/profile.h"
 #include "fourhold/plan/program.h"
@@ -13,5 +16,24 @@ namespace fourhold::predict {
 [[nodiscard]] ledger::Ledger expanded_ledger(const model::ModelConfig& config,
                                              const plan::Plan& plan, const plan::Profile& profile,
                                              std::int64_t stage);
+
+// Memory that a framework may hold beside what the ledger counts, from step to step.
+struct Extra {
+  std::int64_t bytes = 0;
+  std::int64_t first_step = 0;
+  std::int64_t last_step = 0;
+};
+
+// The same with what a replay of an allocator asks beside lifetimes.
+struct ExpandedRun {
+  ledger::Ledger ledger;
+  std::vector<std::int32_t> collective_inputs;  // entries that a collective reads, ascending
+  std::vector<std::int64_t> waits;              // steps at which the host waits for the device
+  std::vector<Extra> fresh_gradients;           // of weights, until the micro-batch's backward ends
+  Extra gathered_updates;                       // all weights that ZeRO-1 and 2 gather; 0 of none
+  std::int64_t optimizer_step = -1;             // the first at which parameters are updated
+};
+[[nodiscard]] ExpandedRun expanded_run(const model::ModelConfig& config, const plan::Plan& plan,
+                                       const plan::Profile& profile, std::int64_t stage);
 
 }  // namespace fourhold::predict

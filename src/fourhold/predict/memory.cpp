@@ -66,6 +66,31 @@ Bytes placed_bytes(const model::ModelConfig& config, const plan::Plan& plan,
   return ledger::place(ledger.entries).reserved_bytes;
 }
 
+Bytes share_bytes(const plan::Profile& profile, const MemoryPrediction& prediction) {
+  return Bytes(static_cast<std::int64_t>(std::ceil(
+      static_cast<double>(prediction.allocated_bytes.count()) * profile.reserved_over_allocated)));
+}
+
+// One stage over the micro-batches after which its schedule repeats itself.
+AllocatorPrediction replay_stage(const model::ModelConfig& config, const plan::Plan& plan,
+                                 const plan::Profile& profile, std::int64_t stage,
+                                 std::int64_t capacity_bytes) {
+  const ExpandedRun run = expanded_run(config, representative_plan(plan), profile, stage);
+  ReplayRules rules = replay_rules(profile, plan);
+  AllocatorPrediction prediction{replay_allocator(run, rules, capacity_bytes)};
+  const std::int64_t own = prediction.reserved_peak_bytes.back();
+  prediction.immediate_bytes = own;
+  prediction.deferred_bytes = own;
+  if (run.collective_inputs.empty()) return prediction;
+  const bool defers = rules.deferred_collectives == plan::DeferredCollectives::yes;
+  rules.deferred_collectives =
+      defers ? plan::DeferredCollectives::no : plan::DeferredCollectives::yes;
+  const std::int64_t other =
+      replay_allocator(run, rules, capacity_bytes).reserved_peak_bytes.back();
+  (defers ? prediction.immediate_bytes : prediction.deferred_bytes) = other;
+  return prediction;
+}
+
 Bytes reserved_bytes(const model::ModelConfig& config, const plan::Plan& plan,
                      const plan::Profile& profile, const MemoryPrediction& prediction,
                      WithLedger with_ledger) {
@@ -74,10 +99,12 @@ Bytes reserved_bytes(const model::ModelConfig& config, const plan::Plan& plan,
       if (with_ledger == WithLedger::no) return prediction.allocated_bytes;
       return placed_bytes(config, plan, profile, prediction.peak_stage);
     case plan::Reservation::allocator:
+      if (prediction.allocator) return Bytes(prediction.allocator->reserved_peak_bytes.back());
+      break;
+    case plan::Reservation::share:
       break;
   }
-  return Bytes(static_cast<std::int64_t>(std::ceil(
-      static_cast<double>(prediction.allocated_bytes.count()) * profile.reserved_over_allocated)));
+  return share_bytes(profile, prediction);
 }
 
 }  // namespace
@@ -92,6 +119,16 @@ std::int64_t representative_micro_batches(const plan::Plan& plan) {
       return std::min(plan.grad_accum, 3 * plan.pp);
   }
   return plan.grad_accum;
+}
+
+void limit_reserved(const model::ModelConfig& config, const plan::Plan& plan,
+                    const plan::Profile& profile, Bytes usable_bytes, MemoryPrediction& memory) {
+  const Bytes capacity = usable_bytes - Bytes(profile.runtime_bytes);
+  if (!memory.allocator || memory.reserved_bytes <= capacity) return;
+  if (memory.needed_bytes > usable_bytes) return;
+  memory.allocator = replay_stage(config, plan, profile, memory.peak_stage, capacity.count());
+  memory.reserved_bytes = Bytes(memory.allocator->reserved_peak_bytes.back());
+  memory.device_bytes = memory.reserved_bytes + Bytes(profile.runtime_bytes);
 }
 
 plan::Plan arena_plan(const plan::Plan& plan) {
@@ -141,12 +178,19 @@ MemoryPrediction predict_stages(const model::ModelConfig& config, const plan::Pl
     prediction.host_staging_bytes = std::max(prediction.host_staging_bytes, staging_bytes(stage));
     prediction.stages.push_back(std::move(memory));
   }
+  if (profile.reservation == plan::Reservation::allocator && with_ledger == WithLedger::yes) {
+    prediction.allocator =
+        replay_stage(config, plan, profile, prediction.peak_stage, CachingAllocator::kUnlimited);
+  }
   prediction.reserved_bytes = reserved_bytes(config, plan, profile, prediction, with_ledger);
   if (profile.reservation == plan::Reservation::placement && with_ledger == WithLedger::yes) {
     const auto worst = static_cast<std::size_t>(prediction.peak_stage);
     prediction.stages[worst].ledger.reserved_bytes = prediction.reserved_bytes;
   }
   prediction.device_bytes = prediction.reserved_bytes + Bytes(profile.runtime_bytes);
+  prediction.needed_bytes = profile.reservation == plan::Reservation::allocator
+                                ? share_bytes(profile, prediction) + Bytes(profile.runtime_bytes)
+                                : prediction.device_bytes;
   return prediction;
 }
 

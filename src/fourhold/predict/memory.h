@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "fourhold/ledger/ledger.h"
 #include "fourhold/plan/profile.h"
 #include "fourhold/plan/program.h"
+#include "fourhold/predict/allocator_replay.h"
 
 namespace fourhold::predict {
 
@@ -24,15 +26,26 @@ struct StageMemory {
   std::int64_t host_bytes = 0;   // state kept in host memory
 };
 
+// A replay by the profile's rules, and what the last step has reserved by either rule for the
+// inputs of collectives (plan::DeferredCollectives): runs of one plan were seen with both.
+struct AllocatorPrediction : AllocatorReplay {
+  std::int64_t immediate_bytes = 0;
+  std::int64_t deferred_bytes = 0;
+};
+
 struct MemoryPrediction {
   std::vector<StageMemory> stages;
   std::int64_t peak_stage = 0;  // holds most
   Bytes allocated_bytes;        // live peak of that stage
-  Bytes reserved_bytes;         // as the profile reserves: its allocator's share, or one arena
+  Bytes reserved_bytes;         // as the profile reserves: a share, a replay, or one arena
   Bytes device_bytes;           // reserved and the runtime's own
-  Bytes startup_bytes;          // while the model is loaded, a line of its own
-  Bytes host_bytes;             // state of the worst rank in host memory
-  Bytes host_staging_bytes;     // pinned buffers beside it
+  Bytes needed_bytes;  // the least with which it runs, and the runtime's own: what verdicts
+                       // and searches compare with the device. A caching allocator that
+                       // meets the end of the device gives back what it does not use
+  std::optional<AllocatorPrediction> allocator;  // of the peak stage, where the profile has one
+  Bytes startup_bytes;                           // while the model is loaded, a line of its own
+  Bytes host_bytes;                              // state of the worst rank in host memory
+  Bytes host_staging_bytes;                      // pinned buffers beside it
   [[nodiscard]] const StageMemory& worst() const {
     return stages[static_cast<std::size_t>(peak_stage)];
   }
@@ -40,13 +53,19 @@ struct MemoryPrediction {
 
 // Predicts all stages of a (valid) plan. Throws Error only where sizes leave 64 bits.
 // WithLedger::no leaves the ledgers' entries out (their peaks are there): for searches over many
-// plans. It places nothing either: where the profile reserves by placement (fourhold),
+// plans. It places and replays nothing either: where the profile reserves by placement (fourhold),
 // reserved_bytes is then the live peak, which no arena is below, and a search must ask again with
-// the ledger before it keeps a plan.
+// the ledger before it keeps a plan. Where it has a caching allocator, reserved_bytes is then what
+// needed_bytes counts; that is the same in both.
 enum class WithLedger : std::uint8_t { yes, no };
 [[nodiscard]] MemoryPrediction predict_memory(const model::ModelConfig& config,
                                               const plan::Plan& plan, const plan::Profile& profile,
                                               WithLedger with_ledger = WithLedger::yes);
+
+// The allocator's figures on a device with that much usable memory. Where the replay without a
+// limit passes it though needed_bytes does not, the replay is run again within it.
+void limit_reserved(const model::ModelConfig& config, const plan::Plan& plan,
+                    const plan::Profile& profile, Bytes usable_bytes, MemoryPrediction& memory);
 
 // Micro-batches after which a schedule repeats itself: past the ramp and one full period every
 // later moment holds what an earlier one held. At most grad_accum.

@@ -92,7 +92,7 @@ Capacity over_devices(const Capacity& capacity, std::int64_t devices) {
 Shortfall shortfall_of(const MemoryPrediction& memory, const Capacity& capacity) {
   Shortfall lack;
   const Bytes budget = budget_of(capacity);
-  if (memory.device_bytes > budget) lack.device = memory.device_bytes - budget;
+  if (memory.needed_bytes > budget) lack.device = memory.needed_bytes - budget;
   const Bytes host = memory.host_bytes + memory.host_staging_bytes;
   if (capacity.host_bytes && host > *capacity.host_bytes) lack.host = host - *capacity.host_bytes;
   return lack;
@@ -116,7 +116,7 @@ std::string_view to_string(VerdictClass verdict) {
 VerdictClass classify(const MemoryPrediction& memory, const Capacity& capacity) {
   const Bytes budget = budget_of(capacity);
   if (shortfall_of(memory, capacity).host > Bytes(0)) return VerdictClass::state_does_not_fit;
-  if (memory.device_bytes <= budget) return VerdictClass::fits;
+  if (memory.needed_bytes <= budget) return VerdictClass::fits;
   return fixed_on_device(memory) > budget ? VerdictClass::state_does_not_fit
                                           : VerdictClass::activations_do_not_fit;
 }
@@ -157,18 +157,18 @@ Verdict decide(const model::ModelConfig& config, const plan::Plan& plan,
       verdict.explanation = fmt::format(
           "the state fits, but with the activations of micro-batch {} x {} tokens {} are needed of "
           "{}{}: {}",
-          plan.micro_batch, plan.seq, format_bytes(memory.device_bytes), format_bytes(usable),
+          plan.micro_batch, plan.seq, format_bytes(memory.needed_bytes), format_bytes(usable),
           headroom_text(capacity), next_steps(plan));
       break;
     case VerdictClass::fits:
     case VerdictClass::fits_but_takes_too_long:
-      verdict.explanation = fmt::format("{} of {}{}", format_bytes(memory.device_bytes),
+      verdict.explanation = fmt::format("{} of {}{}", format_bytes(memory.needed_bytes),
                                         format_bytes(usable), headroom_text(capacity));
       break;
   }
   // Within the device, but not with what the user wants kept free.
   if (verdict.verdict != VerdictClass::fits && verdict.reason.empty() &&
-      memory.device_bytes <= capacity.usable_bytes) {
+      memory.needed_bytes <= capacity.usable_bytes) {
     verdict.reason = "headroom";
   }
   if (verdict.verdict == VerdictClass::fits) {

@@ -223,9 +223,9 @@ class Search {
     const predict::MemoryPrediction memory =
         predict::predict_memory(problem_.config, plan_of(found, space_), problem_.profile);
     const Bytes budget = predict::budget_of(request_.capacity);
-    if (memory.device_bytes <= budget) return true;
+    if (memory.needed_bytes <= budget) return true;
     --counts_.evaluated;
-    rejections_.add_miss({Misfit::fragmentation, (memory.device_bytes - budget).count()},
+    rejections_.add_miss({Misfit::fragmentation, (memory.needed_bytes - budget).count()},
                          [&] { return found; });
     return false;
   }

@@ -83,6 +83,8 @@ TEST(Fit, ItsJsonHasTheseMembers) {
                                       "memory.allocated_bytes integer",
                                       "memory.reserved_bytes integer",
                                       "memory.device_bytes integer",
+                                      "memory.needed_bytes integer",
+                                      "memory.allocator null",
                                       "memory.startup_bytes integer",
                                       "memory.host_bytes integer",
                                       "memory.host_staging_bytes integer",

@@ -131,7 +131,7 @@ TEST(Verdict, names_the_second_change_that_does_the_rest) {
 
 TEST(Shortfall, is_compared_by_the_share_of_each_memory) {
   predict::MemoryPrediction memory;
-  memory.device_bytes = Bytes(110);
+  memory.needed_bytes = Bytes(110);
   memory.host_bytes = Bytes(25);
   memory.host_staging_bytes = Bytes(5);
   predict::Capacity capacity;

@@ -1,0 +1,157 @@
+#include "fourhold/predict/allocator_replay.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+namespace fourhold::predict {
+namespace {
+
+using ledger::Category;
+
+// A block that each step asks for again.
+struct Request {
+  std::int64_t first_step = 0;
+  std::int64_t last_step = 0;
+  std::int64_t bytes = 0;
+  bool deferred = false;
+};
+
+class Replay {
+ public:
+  Replay(const ExpandedRun& run, const ReplayRules& rules, std::int64_t capacity_bytes)
+      : run_(run), rules_(rules), allocator_(capacity_bytes) {
+    sort_out();
+    order();
+  }
+
+  AllocatorReplay run() {
+    AllocatorReplay result;
+    bool room = start();
+    for (std::int64_t& reserved : result.reserved_peak_bytes) {
+      room = room && step(&reserved == &result.reserved_peak_bytes.front());
+      reserved = allocator_.reserved_peak_bytes();
+    }
+    result.allocated_peak_bytes = allocator_.allocated_peak_bytes();
+    result.flushed = allocator_.flushes() > 0;
+    result.out_of_memory = !room;
+    return result;
+  }
+
+ private:
+  // State that is there before the first step, state that the first update makes, and requests.
+  void sort_out() {
+    const std::vector<ledger::Entry>& entries = run_.ledger.entries;
+    for (const ledger::Entry& entry : entries) steps_ = std::max(steps_, entry.last_step + 1);
+    auto collective = run_.collective_inputs.begin();
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+      const ledger::Entry& entry = entries[i];
+      while (collective != run_.collective_inputs.end() &&
+             static_cast<std::size_t>(*collective) < i) {
+        ++collective;
+      }
+      const bool travels =
+          collective != run_.collective_inputs.end() && static_cast<std::size_t>(*collective) == i;
+      if (entry.place != ledger::Place::device || entry.bytes == Bytes(0)) continue;
+      const bool lasts = entry.first_step == 0 && entry.last_step + 1 == steps_;
+      if (!lasts) {
+        requests_.push_back(
+            {entry.first_step, entry.last_step, entry.bytes.count(),
+             travels && rules_.deferred_collectives == plan::DeferredCollectives::yes});
+      } else if (entry.category == Category::optimizer_state &&
+                 rules_.optimizer_state == plan::StateCreation::first_update) {
+        late_state_.push_back(entry.bytes.count());
+      } else {
+        state_.push_back(entry.bytes.count());
+      }
+    }
+    if (rules_.fresh_gradients == plan::FreshGradients::until_backward_ends) {
+      for (const Extra& gradient : run_.fresh_gradients) request(gradient, gradient.bytes);
+    }
+    if (rules_.updated_weights == plan::UpdatedWeights::flat_copies) gather_updates();
+  }
+
+  void request(const Extra& when, std::int64_t bytes) {
+    requests_.push_back({when.first_step, when.last_step, bytes});
+  }
+
+  // The rank's own part, one copy for each rank's, and all of them once more in one piece.
+  void gather_updates() {
+    const Extra& all = run_.gathered_updates;
+    if (all.bytes == 0 || rules_.shards == 1) return;
+    const std::int64_t part = (all.bytes + rules_.shards - 1) / rules_.shards;
+    for (std::int64_t i = 0; i < rules_.shards + 1; ++i) request(all, part);
+    request(all, part * rules_.shards);
+  }
+
+  // By the step they begin at, in the order of the program, and by the step they end at.
+  void order() {
+    std::stable_sort(requests_.begin(), requests_.end(), [](const Request& a, const Request& b) {
+      return a.first_step < b.first_step;
+    });
+    ends_.resize(static_cast<std::size_t>(steps_));
+    for (std::size_t i = 0; i < requests_.size(); ++i) {
+      ends_[static_cast<std::size_t>(requests_[i].last_step)].push_back(i);
+    }
+    blocks_.resize(requests_.size());
+  }
+
+  [[nodiscard]] bool keep(const std::vector<std::int64_t>& state) {
+    return std::all_of(state.begin(), state.end(), [this](std::int64_t bytes) {
+      return allocator_.allocate(bytes) != CachingAllocator::kOutOfMemory;
+    });
+  }
+  [[nodiscard]] bool start() { return keep(state_); }
+
+  [[nodiscard]] bool step(bool first) {
+    std::size_t next = 0;
+    auto wait = run_.waits.begin();
+    for (std::int64_t now = 0; now < steps_; ++now) {
+      if (first && now == run_.optimizer_step && !keep(late_state_)) return false;
+      for (; next < requests_.size() && requests_[next].first_step == now; ++next) {
+        blocks_[next] = allocator_.allocate(requests_[next].bytes);
+        if (blocks_[next] == CachingAllocator::kOutOfMemory) return false;
+      }
+      if (wait != run_.waits.end() && *wait == now) {
+        allocator_.complete();
+        ++wait;
+      }
+      for (const std::size_t request : ends_[static_cast<std::size_t>(now)]) {
+        if (requests_[request].deferred) {
+          allocator_.release_deferred(blocks_[request]);
+        } else {
+          allocator_.release(blocks_[request]);
+        }
+      }
+    }
+    return true;
+  }
+
+  const ExpandedRun& run_;
+  const ReplayRules& rules_;
+  CachingAllocator allocator_;
+  std::int64_t steps_ = 0;
+  std::vector<std::int64_t> state_;
+  std::vector<std::int64_t> late_state_;
+  std::vector<Request> requests_;
+  std::vector<std::vector<std::size_t>> ends_;  // per step: requests it is the last of
+  std::vector<CachingAllocator::Block> blocks_;
+};
+
+}  // namespace
+
+ReplayRules replay_rules(const plan::Profile& profile, const plan::Plan& plan) {
+  return {.optimizer_state = profile.optimizer_state_created,
+          .deferred_collectives = profile.deferred_collectives,
+          .fresh_gradients = profile.fresh_gradients,
+          .updated_weights = profile.updated_weights,
+          .shards = plan.dp * plan.cp};
+}
+
+AllocatorReplay replay_allocator(const ExpandedRun& run, const ReplayRules& rules,
+                                 std::int64_t capacity_bytes) {
+  return Replay(run, rules, capacity_bytes).run();
+}
+
+}  // namespace fourhold::predict
