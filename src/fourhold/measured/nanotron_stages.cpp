@@ -13,8 +13,8 @@ std::vector<std::int64_t> nanotron_stages(const model::ModelConfig& config, std:
   for (std::int64_t i = 0; i < config.layer_count(); ++i) {
     ++stages[static_cast<std::size_t>(stage)];
     sum += layer;
-    // sum > total (stage + 1) / pp, in whole numbers.
-    if (stage + 1 < pp && sum * pp > total * (stage + 1)) ++stage;
+    // sum >= total (stage + 1) / pp, in whole numbers.
+    if (stage + 1 < pp && sum * pp >= total * (stage + 1)) ++stage;
   }
   return stages;
 }

@@ -16,10 +16,10 @@ Output run(const std::string& verb, std::vector<std::string> operands,
 TEST(Verbs, TheListOfCommandsIsFixed) {
   std::vector<std::string_view> names;
   for (const Verb& verb : verbs()) names.push_back(verb.name);
-  EXPECT_EQ(names, (std::vector<std::string_view>{"fit", "plan", "predict", "train", "launch",
-                                                  "sample", "tokenize", "stall", "measure",
-                                                  "params", "explain", "compare", "models",
-                                                  "hardware", "profiles", "man", "completion"}));
+  EXPECT_EQ(names, (std::vector<std::string_view>{
+                       "fit", "plan", "predict", "train", "launch", "sample", "tokenize", "stall",
+                       "measure", "params", "explain", "compare", "validate", "models", "hardware",
+                       "profiles", "man", "completion"}));
 }
 
 TEST(Verbs, TheListOfFlagsIsFixed) {

@@ -87,8 +87,8 @@ namespace {
 std::string shortened(const std::vector<std::string>& lines) {
   constexpr std::size_t kShown = 3;
   if (lines.size() <= kShown) return fmt::format("{}", fmt::join(lines, "; "));
-  return fmt::format("{}; and {} more", fmt::join(lines.begin(), lines.begin() + kShown, "; "),
-                     counted(static_cast<std::int64_t>(lines.size() - kShown), "difference"));
+  return fmt::format("{}; and {}", fmt::join(lines.begin(), lines.begin() + kShown, "; "),
+                     counted(static_cast<std::int64_t>(lines.size() - kShown), "more difference"));
 }
 
 }  // namespace
