@@ -47,7 +47,8 @@ void require_engine_plan(const plan::Plan& plan) {
                 "leave it out, or give --zero 0");
   }
   if (plan.tuning != plan::Tuning::full) {
-    throw Error("--tuning", "the engine trains all weights, no adapters", "leave it out");
+    throw Error("--tuning", "adapters are planned, but the engine does not run them",
+                "use --tuning full: the nearest it runs is training all weights");
   }
 }
 

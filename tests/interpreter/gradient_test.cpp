@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "fourhold/plan/lora_targets.h"
 #include "tests/interpreter/counter_random.h"
 #include "tests/interpreter/fault.h"
 #include "tests/interpreter/models.h"
@@ -222,6 +223,21 @@ TEST(Gradients, OfAdaptersAreThoseOfTheForward) {
     plan.tuning = plan::Tuning::lora;
     plan.lora_rank = 2;
     expect_gradients_match_differences(model, plan, any_profile());
+  }
+}
+
+TEST(Gradients, OfAdaptersAreThoseOfTheForwardHoweverTheyAreFed) {
+  for (const plan::Profile& profile : adapter_profiles()) {
+    for (const NamedModel& model :
+         {NamedModel{"gpt2", tiny_gpt2(2)}, NamedModel{"llama", tiny_llama(2)}}) {
+      plan::Plan plan = two_sequences(model.config);
+      plan.tuning = plan::Tuning::qlora;
+      plan.lora_rank = 2;
+      plan.lora_targets = plan::lora_targets_from_string("q,v,o,down");
+      plan.lora_dropout = 0.1;
+      plan.modules_to_save = model::TrainedModules::embedding_head;
+      expect_gradients_match_differences(model, plan, profile);
+    }
   }
 }
 

@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "fourhold/plan/lora_targets.h"
 #include "fourhold/plan/program.h"
 #include "tests/interpreter/models.h"
 #include "tests/interpreter/plans.h"
@@ -136,6 +137,7 @@ class BlockCheck {
 
 std::vector<plan::Profile> profiles() {
   std::vector<plan::Profile> list(8, any_profile());
+  for (const plan::Profile& profile : adapter_profiles()) list.push_back(profile);
   list[1].switches.attention = model::AttentionSaving::unfused;
   list[2].switches.attention = model::AttentionSaving::unfused_wide;
   list[3].switches.norm = model::NormSaving::wide;
@@ -149,7 +151,7 @@ std::vector<plan::Profile> profiles() {
 }
 
 std::vector<plan::Plan> plans() {
-  std::vector<plan::Plan> list(6);
+  std::vector<plan::Plan> list(7);
   list[1].tp = 2;
   list[2].tp = 2;
   list[2].sp = true;
@@ -161,6 +163,10 @@ std::vector<plan::Plan> plans() {
   list[5].lora_rank = 2;
   list[5].tp = 2;
   list[5].sp = true;
+  list[6].tuning = plan::Tuning::qlora;
+  list[6].lora_rank = 2;
+  list[6].lora_targets = plan::lora_targets_from_string("q");
+  list[6].lora_dropout = 0.1;
   return list;
 }
 

@@ -10,6 +10,19 @@ plan::Profile any_profile() {
   return profile;
 }
 
+std::vector<plan::Profile> adapter_profiles() {
+  std::vector<plan::Profile> list(3, any_profile());
+  list[0].switches.adapter_input = model::AdapterInput::copied;
+  list[0].switches.quantised_input = model::QuantisedInput::kept;
+  list[1].switches.adapter_input = model::AdapterInput::wide;
+  list[1].switches.norm = model::NormSaving::wide;
+  list[2].switches.fused_qkv = model::FusedQkv::views;
+  list[2].switches.packed_adapters = model::PackedAdapters::scattered;
+  list[2].switches.loss = model::LossSaving::held_chunks;
+  list[2].switches.trained_copies = model::TrainedCopies::beside;
+  return list;
+}
+
 plan::Plan finished(plan::Plan plan, const model::ModelConfig& config) {
   constexpr std::int64_t kSequences = 4;
   constexpr std::int64_t kTokens = 8;

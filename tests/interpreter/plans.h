@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string_view>
+#include <vector>
 
 #include "fourhold/plan/plan.h"
 
@@ -9,6 +10,8 @@ namespace fourhold::interpreter {
 
 // A profile that can express every split; its switches are the defaults of the struct.
 [[nodiscard]] plan::Profile any_profile();
+// Every way of feeding adapters, of holding what they stand beside and of holding logits in chunks.
+[[nodiscard]] std::vector<plan::Profile> adapter_profiles();
 
 // Fills in what follows from the rest: dp from the batch, the layout of layers, the schedule.
 // `plan` states degrees, micro_batch and grad_accum; global_batch is 4 unless stated otherwise.

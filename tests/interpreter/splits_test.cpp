@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "fourhold/base/error.h"
+#include "fourhold/plan/lora_targets.h"
 #include "tests/interpreter/fault.h"
 #include "tests/interpreter/models.h"
 #include "tests/interpreter/plans.h"
@@ -34,6 +35,9 @@ Plan single_rank(const NamedModel& model, const Plan& plan) {
   single.loss_chunk = plan.loss_chunk;
   single.tuning = plan.tuning;
   single.lora_rank = plan.lora_rank;
+  single.lora_targets = plan.lora_targets;
+  single.lora_dropout = plan.lora_dropout;
+  single.modules_to_save = plan.modules_to_save;
   return finished(single, model.config);
 }
 
@@ -322,6 +326,20 @@ TEST(Splits, OfAdaptersEqualOneRank) {
   }
   expect_same_as_one_rank(two_models(), splits);
   expect_same_as_one_rank({{"deepseek", tiny_deepseek(4, 5)}}, tensor_splits());
+}
+
+TEST(Splits, OfAdaptersFedInAnyWayEqualOneRank) {
+  std::vector<Split> splits = tensor_splits();
+  for (Split& split : splits) {
+    split.plan.tuning = plan::Tuning::lora;
+    split.plan.lora_rank = 2;
+    split.plan.lora_targets = plan::lora_targets_from_string("attention-qv");
+    split.plan.lora_dropout = 0.1;
+    split.plan.modules_to_save = model::TrainedModules::embedding_head;
+  }
+  for (const plan::Profile& profile : adapter_profiles()) {
+    for (const NamedModel& model : two_models()) expect_same_as_one_rank(model, splits, profile);
+  }
 }
 
 TEST(Splits, UnderEverySwitchEqualOneRank) {

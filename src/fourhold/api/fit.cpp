@@ -99,6 +99,8 @@ FitResult fit(const FitRequest& request) {
   result.chosen = std::move(run.chosen);
   result.notes = std::move(run.notes);
   add_run_notes(planned, run.profile, result.notes);
+  result.trainable = trainable_of(run.model, planned.plan, run.profile);
+  add_trainable_note(result.trainable, result.notes);
   result.plan = std::move(planned.plan);
   result.memory = std::move(planned.memory);
   return result;
@@ -121,6 +123,7 @@ json::Value to_json(const FitResult& result) {
   return json::Object{{"schema", "fourhold.fit/1"},
                       {"model", model_json(result.name, result.counts)},
                       {"plan", plan::to_json(result.plan)},
+                      {"trainable", trainable_json(result.trainable)},
                       {"plan_kind", to_string(result.kind)},
                       {"chosen", texts_json(result.chosen)},
                       {"serving", json::Object{{"bytes", result.serving.count()}}},

@@ -55,6 +55,7 @@ struct FitResult {
   std::optional<predict::MemoryPrediction> memory;
   std::vector<predict::Largest> largest;
   predict::Verdict verdict;
+  std::optional<model::TrainableCounts> trainable;  // absent where all weights are trained
   std::vector<std::string> chosen;
   std::vector<std::string> notes;
 };

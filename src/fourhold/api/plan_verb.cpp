@@ -39,6 +39,10 @@ void take_question(const plan::Plan& plan, plan::PlanRequest& request) {
   take(request.loss_chunk, plan.loss_chunk);
   take(request.tuning, plan.tuning);
   take(request.lora_rank, plan.lora_rank);
+  take(request.lora_targets, plan.lora_targets);
+  take(request.lora_dropout, plan.lora_dropout);
+  take(request.base_precision, plan.base_precision);
+  take(request.modules_to_save, plan.modules_to_save);
   take(request.profile, plan.profile);
 }
 

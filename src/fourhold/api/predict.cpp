@@ -125,6 +125,8 @@ PredictResult predict_run(LoadedRun run, const TimeRequest& time) {
   }
   result.chosen = std::move(run.chosen);
   add_run_notes(result.planned, run.profile, result.notes);
+  result.trainable = trainable_of(run.model, plan, run.profile);
+  add_trainable_note(result.trainable, result.notes);
   add_time_notes(run, time, result.time, result.notes);
   return result;
 }
@@ -165,6 +167,7 @@ json::Value to_json(const PredictResult& result) {
                       {"model", model_json(result.name, result.counts)},
                       {"device", std::move(device)},
                       {"plan", plan::to_json(result.planned.plan)},
+                      {"trainable", trainable_json(result.trainable)},
                       {"chosen", texts_json(result.chosen)},
                       {"memory", memory_json(result.planned.memory, capacity)},
                       {"time", time_json(result.time.step)},

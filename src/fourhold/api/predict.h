@@ -38,6 +38,7 @@ struct PredictResult {
   std::string device;                       // "" without one
   std::optional<predict::Verdict> verdict;  // absent without a device
   TimeAnswer time;
+  std::optional<model::TrainableCounts> trainable;  // absent where all weights are trained
   std::vector<std::string> chosen;
   std::vector<std::string> notes;
   std::vector<PredictResult> other;  // the second of two plan files, or empty

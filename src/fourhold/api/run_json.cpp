@@ -10,6 +10,12 @@ json::Value model_json(const std::string& name, const model::ParameterCounts& co
       {"name", name}, {"parameters", counts.total}, {"active_parameters", counts.active}};
 }
 
+json::Value trainable_json(const std::optional<model::TrainableCounts>& counts) {
+  if (!counts) return {};
+  return json::Object{
+      {"trainable", counts->trainable}, {"total", counts->total}, {"adapters", counts->adapters}};
+}
+
 json::Value by_category_json(const ledger::CategoryBytes& bytes) {
   json::Object out;
   for (std::size_t i = 0; i < bytes.size(); ++i) {

@@ -9,6 +9,7 @@
 #include "fourhold/base/json.h"
 #include "fourhold/ledger/ledger.h"
 #include "fourhold/model/parameters.h"
+#include "fourhold/model/trainable.h"
 #include "fourhold/predict/memory.h"
 #include "fourhold/predict/verdict.h"
 
@@ -16,6 +17,8 @@ namespace fourhold::api {
 
 // {name, parameters, active_parameters}.
 [[nodiscard]] json::Value model_json(const std::string& name, const model::ParameterCounts& counts);
+// {trainable, total, adapters}, or null where all weights are trained.
+[[nodiscard]] json::Value trainable_json(const std::optional<model::TrainableCounts>& counts);
 // Every category, in the order of the enum.
 [[nodiscard]] json::Value by_category_json(const ledger::CategoryBytes& bytes);
 // {name, usable_bytes, headroom, budget_bytes}.

@@ -15,6 +15,22 @@ void add_zero_note(const plan::Plan& plan, std::vector<std::string>& notes) {
       plan.zero));
 }
 
+std::optional<model::TrainableCounts> trainable_of(const model::ModelConfig& model,
+                                                   const plan::Plan& plan,
+                                                   const plan::Profile& profile) {
+  if (plan.tuning == plan::Tuning::full) return std::nullopt;
+  return model::count_trainable(model, plan::switches_of(plan, profile));
+}
+
+void add_trainable_note(const std::optional<model::TrainableCounts>& counts,
+                        std::vector<std::string>& notes) {
+  if (!counts) return;
+  const double share =
+      100 * static_cast<double>(counts->trainable) / static_cast<double>(counts->total);
+  notes.push_back(fmt::format("{} of {} parameters are trained ({:.2f}%)",
+                              format_count(counts->trainable), format_count(counts->total), share));
+}
+
 void add_run_notes(const PlannedRun& planned, const plan::Profile& profile,
                    std::vector<std::string>& notes) {
   const plan::Plan& plan = planned.plan;

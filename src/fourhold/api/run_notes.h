@@ -1,10 +1,12 @@
 // What a reader of a predicted run must know beside its numbers.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "fourhold/api/plan_choice.h"
+#include "fourhold/model/trainable.h"
 #include "fourhold/plan/profile.h"
 
 namespace fourhold::api {
@@ -14,6 +16,14 @@ namespace fourhold::api {
 // start-up that needs more than the device has and than the step.
 void add_run_notes(const PlannedRun& planned, const plan::Profile& profile,
                    std::vector<std::string>& notes);
+
+// What a run with adapters trains, counted; nothing where all weights are trained.
+[[nodiscard]] std::optional<model::TrainableCounts> trainable_of(const model::ModelConfig& model,
+                                                                 const plan::Plan& plan,
+                                                                 const plan::Profile& profile);
+// "1,572,864 of 1,419,843,584 parameters are trained (0.11%)", where it is not all of them.
+void add_trainable_note(const std::optional<model::TrainableCounts>& counts,
+                        std::vector<std::string>& notes);
 
 // The note on ZeRO alone, for runs without a model.
 void add_zero_note(const plan::Plan& plan, std::vector<std::string>& notes);

@@ -17,18 +17,19 @@ enum class Role : std::uint8_t {
   master,
   moment1,
   moment2,
-  scale,     // block scales of a quantised tensor
-  gathered,  // whole copy of a sharded tensor
+  scale,        // block scales of a quantised tensor
+  outer_scale,  // scales of those, doubly quantised
+  gathered,     // whole copy of a sharded tensor
   packed,
   transient,  // lives inside one operation
   buffer,     // staging for communication or offload
 };
-inline constexpr int kRoleCount = 11;
+inline constexpr int kRoleCount = 12;
 
 [[nodiscard]] constexpr std::string_view to_string(Role role) {
   constexpr std::array<std::string_view, kRoleCount> texts{
-      "value", "gradient", "whole_gradient", "master",    "moment1", "moment2",
-      "scale", "gathered", "packed",         "transient", "buffer"};
+      "value", "gradient",    "whole_gradient", "master", "moment1",   "moment2",
+      "scale", "outer_scale", "gathered",       "packed", "transient", "buffer"};
   return texts[static_cast<std::size_t>(role)];
 }
 

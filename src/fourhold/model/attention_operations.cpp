@@ -6,11 +6,16 @@ namespace {
 
 struct QueryKeyValue {
   TensorId q, k, v;
+  InlineVector<TensorId, 2> beside_v{};  // what stays because it is of one tensor with v
 };
 
-TensorId rotate(BlockBuilder& build, TensorId x, TensorName out) {
+enum class Rotation : std::uint8_t { in_place, out_of_place };
+
+TensorId rotate(BlockBuilder& build, TensorId x, TensorName out,
+                Rotation rotation = Rotation::in_place) {
   if (build.config().position != PositionKind::rotary) return x;
-  const TensorId rotated = build.alias(out, x);  // in place
+  const bool in_place = rotation == Rotation::in_place;
+  const TensorId rotated = in_place ? build.alias(out, x) : build.tensor(build.new_like(x, out));
   Operation& op = build.operation(OpKind::rotary);
   op.inputs = {x};
   op.outputs = {rotated};
@@ -42,6 +47,8 @@ QueryKeyValue project(BlockBuilder& build, const Attention& attention, TensorId 
   };
   TensorId q = column(TensorName::q_weight, TensorName::q_bias, TensorName::q, q_shape);
   TensorId k = column(TensorName::k_weight, TensorName::k_bias, TensorName::k, k_shape);
+  const TensorId projected_q = q;
+  const TensorId projected_k = k;
   const TensorId v = column(TensorName::v_weight, TensorName::v_bias, TensorName::v, k_shape);
   q = normalise_heads(
       build, attention, q,
@@ -51,7 +58,12 @@ QueryKeyValue project(BlockBuilder& build, const Attention& attention, TensorId 
       build, attention, k,
       {TensorName::k_norm_weight, TensorName::k_norm_weight, TensorName::k_norm_statistics,
        TensorName::k_norm_wide, TensorName::k_norm_normalised, TensorName::k_normed});
-  return {rotate(build, q, TensorName::q_rotated), rotate(build, k, TensorName::k_rotated), v};
+  const bool views = build.switches().fused_qkv == FusedQkv::views;
+  const Rotation rotation = views ? Rotation::out_of_place : Rotation::in_place;
+  QueryKeyValue made{rotate(build, q, TensorName::q_rotated, rotation),
+                     rotate(build, k, TensorName::k_rotated, rotation), v};
+  if (views && made.q != q) made.beside_v = {projected_q, projected_k};
+  return made;
 }
 
 // Latent attention (DeepSeek-V2, arXiv 2405.04434, sec. 2.1). The low-rank halves run on the
@@ -126,7 +138,7 @@ QueryKeyValue project_latent(BlockBuilder& build, const Attention& attention, Te
   Operation& assemble = build.operation(OpKind::latent_assemble);
   assemble.inputs = {k_and_v, k_rotary};
   assemble.outputs = {k, v};
-  return {q, k, v};
+  return {q, k, v, {}};
 }
 
 // Fused attention keeps q, k, v, its output and one log-sum-exp per query and head
@@ -150,6 +162,7 @@ TensorId fused_core(BlockBuilder& build, const Attention& attention, const Query
   op.outputs = {out, log_sum_exp};
   if (sinks >= 0) op.parameters = {sinks};
   op.saved = {qkv.q, qkv.k, qkv.v, out, log_sum_exp};
+  for (const TensorId held : qkv.beside_v) op.saved.push_back(held);
   op.backward_transients = {{TensorName::attention_row_sums, rows, DType::fp32, Region::inner}};
   return out;
 }
@@ -211,6 +224,7 @@ TensorId unfused_core(BlockBuilder& build, const Attention& attention, const Que
   sum.inputs = {weights, qkv.v};
   sum.outputs = {out};
   sum.saved = {weights, qkv.v};
+  for (const TensorId held : qkv.beside_v) sum.saved.push_back(held);
   return out;
 }
 

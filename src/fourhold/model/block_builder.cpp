@@ -5,27 +5,23 @@
 namespace fourhold::model {
 namespace {
 
-// The vector of adapter shapes [rank, in] and [out, rank] beside a matrix [out..., in...].
-bool takes_adapter(const Parameter& parameter) {
-  if (parameter.role != ParameterRole::matrix) return false;
-  switch (parameter.name) {
-    case TensorName::head_weight:
-    case TensorName::head_projection:
-    case TensorName::embedding_projection:
-    case TensorName::router_weight:
-    case TensorName::shared_expert_gate_weight:
-    case TensorName::expert_gate_weight:
-    case TensorName::expert_up_weight:
-    case TensorName::expert_down_weight:
-      return false;
-    default:
-      return true;
-  }
-}
-
 // Where the input dimensions of a matrix begin: o_weight [h | a, d], all others [out... | in].
 int first_input_dim(const Parameter& parameter) {
   return parameter.name == TensorName::o_weight ? 1 : parameter.shape.rank() - 1;
+}
+
+bool takes_adapter(const Parameter& parameter, const AdapterTargets& targets) {
+  const std::optional<AdapterTarget> target = adapter_target(parameter.name);
+  return parameter.role == ParameterRole::matrix && target.has_value() && targets.contains(*target);
+}
+
+bool is_trained(const Parameter& parameter, const Switches& switches) {
+  if (parameter.role == ParameterRole::buffer) return false;
+  if (switches.adapters == Adapters::none) return true;
+  if (parameter.name == TensorName::token_embedding) {
+    return trains_embedding(switches.trained_modules);
+  }
+  return parameter.name == TensorName::head_weight && trains_head(switches.trained_modules);
 }
 
 }  // namespace
@@ -47,9 +43,13 @@ void BlockBuilder::add_parameters(const std::vector<Parameter>& parameters) {
   for (const Parameter& parameter : parameters) {
     BlockParameter entry;
     entry.parameter = parameter;
-    entry.trainable = !adapters && parameter.role != ParameterRole::buffer;
+    entry.trainable = is_trained(parameter, switches_);
     block_.parameters.push_back(entry);
-    if (!adapters || block_.block != Block::layer || !takes_adapter(parameter)) continue;
+    if (!adapters) continue;
+    if (entry.trainable && switches_.trained_copies == TrainedCopies::beside) {
+      block_.parameters.push_back({parameter, Variant::original, false, false});
+    }
+    if (block_.block != Block::layer || !takes_adapter(parameter, switches_.lora_targets)) continue;
     const int first_input = first_input_dim(parameter);
     const Extent rank{Dim::other, switches_.lora_rank};
     Shape a{rank};
@@ -148,7 +148,12 @@ TensorId BlockBuilder::norm(TensorId x, NormKind kind, const NormNames& names, i
   const TensorId normalised_id = tensor(normalised);
   op.outputs.push_back(wide_id);
   op.outputs.push_back(normalised_id);
-  op.saved = {statistics, wide_id, normalised_id};
+  op.saved = {statistics, wide_id};
+  // Only the gradient of the weight reads what the weight multiplied.
+  const bool trains_weight =
+      !op.parameters.empty() &&
+      block_.parameters[static_cast<std::size_t>(op.parameters[0])].trainable;
+  if (trains_weight) op.saved.push_back(normalised_id);
   return out_id;
 }
 
@@ -166,43 +171,12 @@ TensorId BlockBuilder::linear(TensorId x, const LinearSpec& spec) {
   op.outputs = {out};
   op.parameters = {weight};
   if (bias >= 0) op.parameters.push_back(bias);
-  if (trainable) op.saved = {x};  // a frozen weight needs no input in backward
-  const std::int16_t lora_a = parameter(spec.weight, Variant::lora_a);
-  if (lora_a < 0) return out;
-  return adapter(x, out, spec, lora_a, parameter(spec.weight, Variant::lora_b));
-}
-
-TensorId BlockBuilder::adapter(TensorId x, TensorId base, const LinearSpec& spec,
-                               std::int16_t lora_a, std::int16_t lora_b) {
-  // Split as the matrix beside it: lora_b by its outputs, lora_a by its inputs. The middle of rank
-  // r is then a partial sum where the inputs are split, and B of a partial sum is a partial sum
-  // too.
-  const TensorId middle = tensor({.name = spec.out,
-                                  .variant = Variant::lora_a,
-                                  .region = at(x).region,
-                                  .dtype = spec.dtype,
-                                  .shape = {at(x).shape[0], {Dim::other, switches_.lora_rank}}});
-  Tensor update = at(base);
-  update.variant = Variant::lora_b;
-  const TensorId out = tensor(update);
-  Operation& down = operation(OpKind::linear);
-  down.inputs = {x};
-  down.outputs = {middle};
-  down.parameters = {lora_a};
-  down.saved = {x};
-  Operation& up = operation(OpKind::linear);
-  up.inputs = {middle};
-  up.outputs = {out};
-  up.parameters = {lora_b};
-  up.saved = {middle};
-  Tensor total = at(base);
-  total.variant = Variant::sum;
-  total.alias_of = base;  // the update is added in place
-  const TensorId sum = tensor(total);
-  Operation& join = operation(OpKind::add);
-  join.inputs = {base, out};
-  join.outputs = {sum};
-  return sum;
+  if (trainable) {
+    op.saved = {x};
+  } else {
+    keep_as_frozen(block_.parameters[static_cast<std::size_t>(weight)].parameter, x, op);
+  }
+  return parameter(spec.weight, Variant::lora_a) < 0 ? out : adapter(x, out, spec);
 }
 
 TensorId BlockBuilder::output_linear(TensorId x, const LinearSpec& spec, TensorName summed) {

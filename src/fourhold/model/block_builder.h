@@ -73,14 +73,28 @@ class BlockBuilder {
   [[nodiscard]] const Tensor& at(TensorId id) const;
 
  private:
-  TensorId adapter(TensorId x, TensorId base, const LinearSpec& spec, std::int16_t lora_a,
-                   std::int16_t lora_b);
+  // What an adapter does beside a linear; in adapter_operations.cpp.
+  TensorId adapter(TensorId x, TensorId base, const LinearSpec& spec);
+  TensorId adapter_input(TensorId x, const LinearSpec& spec);
+  // A new tensor like `of` but for its variant and type.
+  TensorId adapter_tensor(TensorId of, TensorName name, Variant variant, DType dtype);
+  void cast(TensorId from, TensorId to);
+  void keep_as_frozen(const Parameter& weight, TensorId x, Operation& op) const;
+
+  [[nodiscard]] bool scatters_updates(PackedGroup packed) const;
+
+  // What the adapters of q, k and v read, where they share it.
+  struct SharedInput {
+    TensorId x = kNoTensor;
+    TensorId made = kNoTensor;
+  };
 
   const ModelConfig& config_;
   const Switches& switches_;
   BlockOperations& block_;
   std::int64_t tokens_;
   std::int64_t seq_;
+  SharedInput shared_input_;
 };
 
 // The branches of a layer: from the branch's (normalised) input to what is added to the stream.

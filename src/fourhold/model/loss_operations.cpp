@@ -96,7 +96,18 @@ TensorId loss_operations(BlockBuilder& build, TensorId x, TensorName head_weight
   op.inputs = {logits, targets};
   op.outputs = {loss, log_softmax};
   op.saved = {log_softmax, targets};
-  if (in_place) op.gradient_in_place_of = log_softmax;
+  const bool held_chunks = switches.loss == LossSaving::held_chunks;
+  if (in_place || held_chunks) op.gradient_in_place_of = log_softmax;
+  if (held_chunks) {
+    // Chunk by chunk the log-softmax gives way to the gradient: a dense one of its own and the
+    // logits' exist beside it for one chunk.
+    if (logits != log_softmax) op.saved.push_back(logits);
+    const Extent chunk{Dim::tokens,
+                       std::min(kHeldChunk, build.seq()) * (build.tokens() / build.seq())};
+    const Transient of_chunk{
+        TensorName::log_softmax, {chunk, shape[1]}, DType::fp32, Region::inner};
+    op.backward_transients = {of_chunk, of_chunk};
+  }
   if (switches.loss == LossSaving::eager || switches.loss == LossSaving::eager_held) {
     op.backward_transients = {{TensorName::log_softmax, shape, DType::fp32, Region::inner}};
   }

@@ -165,8 +165,9 @@ BlockOperations head_operations(const ModelConfig& config, const BatchSizes& siz
   if (config.tied) {
     for (const Parameter& parameter : embedding_parameters(config)) {
       if (parameter.name != TensorName::token_embedding) continue;
-      block.parameters.push_back(
-          {parameter, Variant::plain, switches.adapters == Adapters::none, true});
+      const bool trained =
+          switches.adapters == Adapters::none || trains_head(switches.trained_modules);
+      block.parameters.push_back({parameter, Variant::plain, trained, true});
     }
   }
   const TensorName head_weight =

@@ -69,7 +69,19 @@ enum class Region : std::uint8_t { stream, inner };
 enum class Gathered : std::uint8_t { again, kept };
 
 // Which of several tensors of one name: a name states the mathematics, a variant the version.
-enum class Variant : std::uint8_t { plain, gathered, partial, lora_a, lora_b, sum };
+enum class Variant : std::uint8_t {
+  plain,
+  gathered,
+  partial,
+  lora_a,      // an adapter's first matrix, and what it makes
+  lora_b,      // its second, and the update that makes
+  lora_input,  // what the first reads, where that is a copy: cast, dropped
+  lora_dropped,
+  lora_mask,
+  lora_wide,  // the update before it is cast to the type of the sum
+  sum,
+  original,  // the frozen weight beside its trained copy
+};
 
 using TensorId = std::int16_t;
 inline constexpr TensorId kNoTensor = -1;
@@ -86,7 +98,7 @@ struct Tensor {
 // A parameter as one block uses it. A tied head uses the embedding's table.
 struct BlockParameter {
   Parameter parameter;
-  Variant variant = Variant::plain;  // lora_a, lora_b: adapters beside a frozen matrix
+  Variant variant = Variant::plain;  // lora_a, lora_b beside a frozen matrix; original
   bool trainable = true;
   bool of_embedding = false;  // tied: the storage belongs to the embedding block
 };
@@ -118,7 +130,7 @@ struct Operation {
   InlineVector<TensorId, 4> inputs;
   InlineVector<TensorId, 4> outputs;
   InlineVector<std::int16_t, 2> parameters;  // indices into BlockOperations::parameters
-  InlineVector<TensorId, 6> saved;           // inputs and outputs its backward reads
+  InlineVector<TensorId, 7> saved;           // inputs and outputs its backward reads
   InlineVector<Transient, 3> forward_transients;
   InlineVector<Transient, 3> backward_transients;
 };

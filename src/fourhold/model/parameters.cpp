@@ -178,6 +178,11 @@ std::int64_t elements_of(const std::vector<Parameter>& parameters) {
 
 }  // namespace
 
+bool is_layer_matrix(const Parameter& parameter) {
+  return parameter.role == ParameterRole::matrix && parameter.name >= TensorName::norm1_weight &&
+         parameter.name <= TensorName::feed_forward_post_norm_bias;
+}
+
 std::vector<Parameter> embedding_parameters(const ModelConfig& config) {
   const Extent hidden{Dim::hidden, config.hidden};
   Collector out;

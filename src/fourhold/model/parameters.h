@@ -26,6 +26,9 @@ struct Parameter {
   [[nodiscard]] std::int64_t elements() const { return shape.elements(); }
 };
 
+// Matrices of layers: what adapters, quantisation and Muon are for; not embedding or head.
+[[nodiscard]] bool is_layer_matrix(const Parameter& parameter);
+
 // Parameters of one block, in the order they are used. A tied head has no head_weight. Norms behind
 // a branch (post_branch, post_add, sandwich) are the *_post_norm_* names; a branch that is absent
 // has no norms either.

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "fourhold/base/dtype.h"
+#include "fourhold/model/adapters.h"
 
 namespace fourhold::model {
 
@@ -30,7 +31,14 @@ enum class LossSaving : std::uint8_t {
   wide,            // fp32 copy, fp32 softmax kept, fp32 gradient: 8 bytes in backward
   eager,           // as wide, and a dense gradient of the log-softmax: 12 bytes in backward
   eager_held,      // as eager, and the 16-bit logits stay referenced: 14 bytes
+  held_chunks,     // loss in chunks of kHeldChunk positions, but fp32 logits and log-softmax of all
+                   // are held: 8 bytes in backward, and 8 more of one chunk (litgpt)
 };
+inline constexpr std::int64_t kHeldChunk = 128;
+
+// Whether q, k and v are parts of one tensor, all of which stays while v does, so that rotated q
+// and k are tensors of their own beside it.
+enum class FusedQkv : std::uint8_t { separate, views };
 
 enum class ExpertScaling : std::uint8_t {
   after_experts,     // routing weights multiply the expert's output, which is kept
@@ -38,8 +46,6 @@ enum class ExpertScaling : std::uint8_t {
 };
 
 enum class DropoutMasks : std::uint8_t { from_config, none };
-
-enum class Adapters : std::uint8_t { none, lora };
 
 struct Switches {
   DType compute = DType::bf16;  // activations and arithmetic
@@ -55,8 +61,20 @@ struct Switches {
   DropoutMasks dropout = DropoutMasks::from_config;
   double routed_imbalance = 1.0;  // rows of the fullest rank / mean rows
   std::int64_t loss_chunk = 0;    // tokens per chunk of head and loss, 0 = whole
+  FusedQkv fused_qkv = FusedQkv::separate;
+
+  // Adapters: what the plan asks for, and how the framework does it.
   Adapters adapters = Adapters::none;
   std::int64_t lora_rank = 0;
+  AdapterTargets lora_targets = AdapterTargets::all();
+  bool lora_dropout = false;
+  TrainedModules trained_modules = TrainedModules::none;
+  FrozenCast frozen_cast = FrozenCast::none;
+  bool quantised_base = false;
+  AdapterInput adapter_input = AdapterInput::shared;
+  PackedAdapters packed_adapters = PackedAdapters::separate;
+  QuantisedInput quantised_input = QuantisedInput::dropped;
+  TrainedCopies trained_copies = TrainedCopies::replace;
 };
 
 }  // namespace fourhold::model

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <cstdlib>
 
 #include <fmt/format.h>
 
@@ -9,6 +11,7 @@
 #include "fourhold/base/near_match.h"
 #include "fourhold/base/quantity.h"
 #include "fourhold/plan/legal_values.h"
+#include "fourhold/plan/lora_targets.h"
 
 namespace fourhold::plan {
 namespace {
@@ -63,6 +66,7 @@ std::size_t enum_index(const json::Value& value, const Path& path,
 }
 
 json::Value field_json(const RecomputePolicy& value) { return to_string(value); }
+json::Value field_json(const model::AdapterTargets& value) { return to_string(value); }
 json::Value field_json(const std::vector<int>& value) { return array_json(value); }
 json::Value field_json(const std::vector<std::int64_t>& value) { return array_json(value); }
 json::Value field_json(const std::vector<std::string>& value) { return array_json(value); }
@@ -93,6 +97,15 @@ void read_field(const json::Value& value, const Path& path, const FieldInfo& /*i
     throw Error(path, fault.what(), fault.hint());
   }
 }
+void read_field(const json::Value& value, const Path& path, const FieldInfo& /*info*/,
+                model::AdapterTargets& out) {
+  const std::string text = string_of(value, path);
+  try {
+    out = lora_targets_from_string(text);
+  } catch (const Error& fault) {
+    throw Error(path, fault.what(), fault.hint());
+  }
+}
 void read_field(const json::Value& value, const Path& path, const FieldInfo& info,
                 std::vector<int>& out) {
   read_list(value, path, info, out);
@@ -119,6 +132,16 @@ json::Value json_of_text(std::string_view text, const Path& path, const int* /*t
 json::Value json_of_text(std::string_view text, const Path& path, const std::int64_t* /*type*/,
                          IntegerRange range) {
   return parse_count(text, path, range);
+}
+json::Value json_of_text(std::string_view text, const Path& path, const double* /*type*/,
+                         IntegerRange /*range*/) {
+  const std::string digits(text);
+  char* end = nullptr;
+  const double value = std::strtod(digits.c_str(), &end);
+  if (digits.empty() || *end != '\0' || !std::isfinite(value)) {
+    throw Error(path, fmt::format("'{:.40}' is not a number", text), "give a number such as 0.05");
+  }
+  return value;
 }
 json::Value json_of_text(std::string_view text, const Path& path,
                          const std::vector<std::int64_t>* /*type*/, IntegerRange range) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "fourhold/base/json.h"
+#include "fourhold/model/adapters.h"
 #include "fourhold/plan/field_info.h"
 #include "fourhold/plan/recompute_policy.h"
 
@@ -25,6 +26,7 @@ namespace fourhold::plan {
 [[nodiscard]] inline json::Value field_json(double value) { return value; }
 [[nodiscard]] inline json::Value field_json(const std::string& value) { return value; }
 [[nodiscard]] json::Value field_json(const RecomputePolicy& value);
+[[nodiscard]] json::Value field_json(const model::AdapterTargets& value);
 [[nodiscard]] json::Value field_json(const std::vector<int>& value);
 [[nodiscard]] json::Value field_json(const std::vector<std::int64_t>& value);
 [[nodiscard]] json::Value field_json(const std::vector<std::string>& value);
@@ -46,6 +48,8 @@ void read_field(const json::Value& value, const Path& path, const FieldInfo& inf
                 std::string& out);
 void read_field(const json::Value& value, const Path& path, const FieldInfo& info,
                 RecomputePolicy& out);
+void read_field(const json::Value& value, const Path& path, const FieldInfo& info,
+                model::AdapterTargets& out);
 void read_field(const json::Value& value, const Path& path, const FieldInfo& info,
                 std::vector<int>& out);
 void read_field(const json::Value& value, const Path& path, const FieldInfo& info,
@@ -69,6 +73,8 @@ void read_field(const json::Value& value, const Path& path, const FieldInfo& /*i
                                        IntegerRange range = {});
 [[nodiscard]] json::Value json_of_text(std::string_view text, const Path& path,
                                        const std::int64_t* type, IntegerRange range = {});
+[[nodiscard]] json::Value json_of_text(std::string_view text, const Path& path, const double* type,
+                                       IntegerRange range = {});
 [[nodiscard]] json::Value json_of_text(std::string_view text, const Path& path,
                                        const std::vector<std::int64_t>* type,
                                        IntegerRange range = {});

@@ -13,8 +13,6 @@
 namespace fourhold::plan {
 namespace {
 
-constexpr std::int64_t kQloraBlock = 64;  // bitsandbytes' default and the paper's
-
 int master_bytes(Precision precision) {
   switch (precision) {
     case Precision::bf16:
@@ -79,8 +77,26 @@ Recipe recipe_of(const Plan& plan, const Profile& profile) {
     recipe.gradient = DType::fp32;
   }
   recipe.host_gradient = profile.fp32_host_gradients ? DType::fp32 : recipe.gradient;
-  if (plan.tuning == Tuning::qlora) recipe.frozen_block = kQloraBlock;
+  if (profile.weight_storage == WeightStorage::compute_only && mixed) {
+    recipe.master_bytes = 0;
+    recipe.moment = compute;
+  }
+  recipe.base = base_precision_of(plan);
+  recipe.adapters = profile.adapter_storage;
   return recipe;
+}
+
+BasePrecision base_precision_of(const Plan& plan) {
+  if (plan.base_precision != BasePrecision::automatic) return plan.base_precision;
+  if (plan.tuning == Tuning::qlora) return BasePrecision::nf4;
+  switch (compute_type(plan.precision)) {
+    case DType::fp32:
+      return BasePrecision::fp32;
+    case DType::fp16:
+      return BasePrecision::fp16;
+    default:
+      return BasePrecision::bf16;
+  }
 }
 
 model::Switches switches_of(const Plan& plan, const Profile& profile) {
@@ -90,6 +106,17 @@ model::Switches switches_of(const Plan& plan, const Profile& profile) {
   if (plan.tuning != Tuning::full) {
     switches.adapters = model::Adapters::lora;
     switches.lora_rank = plan.lora_rank;
+    switches.lora_targets = plan.lora_targets;
+    switches.lora_dropout = plan.lora_dropout > 0;
+    switches.trained_modules = plan.modules_to_save;
+    const BasePrecision base = base_precision_of(plan);
+    switches.quantised_base = is_quantised(base);
+    if (base == BasePrecision::int8) {
+      switches.frozen_cast = model::FrozenCast::backward;
+    } else if (switches.quantised_base ||
+               (base == BasePrecision::fp32 && switches.compute != DType::fp32)) {
+      switches.frozen_cast = model::FrozenCast::both;
+    }
   }
   return switches;
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "fourhold/base/json.h"
+#include "fourhold/model/adapters.h"
 #include "fourhold/model/model_config.h"
 #include "fourhold/plan/profile.h"
 #include "fourhold/plan/recipe.h"
@@ -25,6 +26,10 @@ inline constexpr std::array<std::string_view, 4> kOffloadNames{"none", "optimize
 
 enum class Tuning : std::uint8_t { full, lora, qlora };
 inline constexpr std::array<std::string_view, 3> kTuningNames{"full", "lora", "qlora"};
+
+// Modules trained whole beside adapters: PEFT's modules_to_save.
+inline constexpr std::array<std::string_view, 4> kModulesToSaveNames{"none", "embedding", "head",
+                                                                     "embedding+head"};
 
 // Instruction sets an engine's kernels are built for, `auto` the best of the machine.
 inline constexpr std::array<std::string_view, 6> kIsaNames{"auto",   "portable",    "avx2",
@@ -56,6 +61,10 @@ struct Plan {
   std::int64_t loss_chunk = 0;  // tokens per chunk of head and loss, 0 = whole
   Tuning tuning = Tuning::full;
   std::int64_t lora_rank = 0;
+  model::AdapterTargets lora_targets = model::AdapterTargets::all();
+  double lora_dropout = 0;
+  BasePrecision base_precision = BasePrecision::automatic;              // of frozen weights
+  model::TrainedModules modules_to_save = model::TrainedModules::none;  // trained whole
   std::string profile = "standard";
   std::int64_t threads = 1;  // engine
   std::string isa = "auto";  // engine
@@ -68,6 +77,9 @@ struct Plan {
 // The canonical uneven layout over `stages` virtual stages: ceil everywhere, then one fewer on the
 // last, first, last but one, second ... until the layers add up. Throws Error if stages > layers.
 [[nodiscard]] std::vector<std::int64_t> canonical_layout(std::int64_t layers, std::int64_t stages);
+
+// What `automatic` stands for: the compute type, or nf4 under qlora.
+[[nodiscard]] BasePrecision base_precision_of(const Plan& plan);
 
 // The recipe of a plan under a profile.
 [[nodiscard]] Recipe recipe_of(const Plan& plan, const Profile& profile);

@@ -23,6 +23,11 @@ inline constexpr std::span<const std::string_view> kEnumNames<GradientAccumulati
     kGradientAccumulationNames};
 template <>
 inline constexpr std::span<const std::string_view> kEnumNames<Tuning>{kTuningNames};
+template <>
+inline constexpr std::span<const std::string_view> kEnumNames<BasePrecision>{kBasePrecisionNames};
+template <>
+inline constexpr std::span<const std::string_view> kEnumNames<model::TrainedModules>{
+    kModulesToSaveNames};
 
 // Far above any run, and small enough that products of them are checked once and stay in int64.
 inline constexpr IntegerRange kDegreeRange{1, std::int64_t{1} << 20};
@@ -82,6 +87,15 @@ void visit_fields(Visitor&& visit, Owners&... owners) {
                   "rank of the adapters of lora and qlora, 8 where none is given",
                   {0, 1 << 16}},
         owners.lora_rank...);
+  visit(FieldInfo{"lora_targets",
+                  "linears with an adapter: all-linear, attention, attention-qv, mlp, or q,v ..."},
+        owners.lora_targets...);
+  visit(FieldInfo{"lora_dropout", "dropout before each adapter, such as 0.05", {}, {0, 0.99}},
+        owners.lora_dropout...);
+  visit(FieldInfo{"base_precision", "format of the frozen weights; auto: 16 bits, nf4 with qlora"},
+        owners.base_precision...);
+  visit(FieldInfo{"modules_to_save", "what is trained whole beside the adapters"},
+        owners.modules_to_save...);
   visit(FieldInfo{"profile", "framework whose bytes are counted: a name or a file"},
         owners.profile...);
   visit(FieldInfo{"threads", "engine: threads of each rank", {1, 1 << 12}}, owners.threads...);

@@ -7,6 +7,7 @@
 #include "fourhold/base/error.h"
 #include "fourhold/base/field_reader.h"
 #include "fourhold/plan/field_value.h"
+#include "fourhold/plan/lora_targets.h"
 #include "fourhold/plan/plan.h"
 #include "fourhold/plan/plan_fields.h"
 
@@ -103,6 +104,18 @@ std::string to_string(const Plan& plan) {
   if (plan.tuning != Tuning::full) {
     line.add(fmt::format("{} of rank {}", kTuningNames[static_cast<std::size_t>(plan.tuning)],
                          plan.lora_rank));
+    if (!(plan.lora_targets == model::AdapterTargets::all())) {
+      line.add("adapters on " + to_string(plan.lora_targets));
+    }
+    if (plan.lora_dropout > 0) line.add(fmt::format("adapter dropout {:g}", plan.lora_dropout));
+    if (plan.base_precision != BasePrecision::automatic) {
+      line.add(fmt::format("base {}",
+                           kBasePrecisionNames[static_cast<std::size_t>(plan.base_precision)]));
+    }
+    if (plan.modules_to_save != model::TrainedModules::none) {
+      line.add(fmt::format("{} trained",
+                           kModulesToSaveNames[static_cast<std::size_t>(plan.modules_to_save)]));
+    }
   }
   line.add(fmt::format("profile {:.60}", plan.profile));
   return line.text();

@@ -66,7 +66,13 @@ void choose_batch(const PlanRequest& request, Plan& plan) {
 }
 
 void choose_tuning(const PlanRequest& request, Plan& plan) {
-  if (!request.tuning.has_value() && plan.lora_rank > 0) plan.tuning = Tuning::lora;
+  const bool asks_for_adapters = plan.lora_rank > 0 || request.lora_targets.has_value() ||
+                                 plan.lora_dropout > 0 ||
+                                 plan.base_precision != BasePrecision::automatic ||
+                                 plan.modules_to_save != model::TrainedModules::none;
+  if (!request.tuning.has_value() && asks_for_adapters) {
+    plan.tuning = is_quantised(plan.base_precision) ? Tuning::qlora : Tuning::lora;
+  }
   if (!request.lora_rank.has_value() && plan.tuning != Tuning::full) {
     plan.lora_rank = kDefaultLoraRank;
   }

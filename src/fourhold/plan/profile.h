@@ -23,13 +23,14 @@ inline constexpr std::array<std::string_view, 2> kGradientLifetimeNames{"persist
 
 // What each rank holds while the model is loaded.
 enum class Startup : std::uint8_t {
-  start_program,  // what the program that starts a run holds (ProgramKind::start)
-  sharded,        // weights, master copies and moments of the rank's own part
-  full_copy,      // a full copy in the stored dtype first
-  full_fp32_copy  // a full fp32 copy first
+  start_program,          // what the program that starts a run holds (ProgramKind::start)
+  sharded,                // weights, master copies and moments of the rank's own part
+  full_copy,              // a full copy in the stored dtype first
+  full_fp32_copy,         // a full fp32 copy first
+  full_copy_beside_shard  // where ranks share the weights, a full copy beside the rank's own part
 };
-inline constexpr std::array<std::string_view, 4> kStartupNames{"start_program", "sharded",
-                                                               "full_copy", "full_fp32_copy"};
+inline constexpr std::array<std::string_view, 5> kStartupNames{
+    "start_program", "sharded", "full_copy", "full_fp32_copy", "full_copy_beside_shard"};
 
 // How the bytes a run reserves follow from those it allocates.
 enum class Reservation : std::uint8_t {
@@ -70,10 +71,11 @@ inline constexpr std::array<std::string_view, 2> kKernelScratchNames{"none", "en
 // Which fp32 words a mixed-precision run keeps (see Recipe).
 enum class WeightStorage : std::uint8_t {
   compute_with_master,  // 16-bit weights and a separate fp32 master
-  fp32_only             // fp32 weights are the master; 16-bit copies only where gathered (FSDP2)
+  fp32_only,            // fp32 weights are the master; 16-bit copies only where gathered (FSDP2)
+  compute_only          // 16-bit weights, gradients and moments, no fp32 (torch.optim on 16 bits)
 };
-inline constexpr std::array<std::string_view, 2> kWeightStorageNames{"compute_with_master",
-                                                                     "fp32_only"};
+inline constexpr std::array<std::string_view, 3> kWeightStorageNames{"compute_with_master",
+                                                                     "fp32_only", "compute_only"};
 
 // Megatron caches one weight-sized gradient per distinct shape when its accumulation is fused.
 enum class DummyWeightGradients : std::uint8_t { none, one_per_shape };
@@ -123,6 +125,7 @@ struct Profile {
 
   // State.
   WeightStorage weight_storage = WeightStorage::compute_with_master;
+  model::AdapterStorage adapter_storage = model::AdapterStorage::as_weights;
   bool fp32_gradients = false;  // gradient accumulator in fp32
   GradientLifetime gradient_lifetime = GradientLifetime::persistent;
   DummyWeightGradients dummy_weight_gradients = DummyWeightGradients::none;
@@ -148,6 +151,7 @@ struct Profile {
   KernelScratch kernel_scratch = KernelScratch::none;
   double reserved_over_allocated = 1;  // caching allocator; 1 = ideal
   Startup startup = Startup::start_program;
+  double startup_factor = 1;  // of those bytes, from published loading peaks
   std::string startup_note;
 
   ProfileTime time;

@@ -22,8 +22,14 @@ inline constexpr std::array<std::string_view, 3> kAttentionSavingNames{"flash", 
                                                                        "unfused_wide"};
 inline constexpr std::array<std::string_view, 2> kNormSavingNames{"input", "wide"};
 inline constexpr std::array<std::string_view, 2> kActivationSavingNames{"fused", "unfused"};
-inline constexpr std::array<std::string_view, 5> kLossSavingNames{"in_place", "vocab_parallel",
-                                                                  "wide", "eager", "eager_held"};
+inline constexpr std::array<std::string_view, 6> kLossSavingNames{
+    "in_place", "vocab_parallel", "wide", "eager", "eager_held", "held_chunks"};
+inline constexpr std::array<std::string_view, 2> kFusedQkvNames{"separate", "views"};
+inline constexpr std::array<std::string_view, 2> kAdapterStorageNames{"as_weights", "fp32"};
+inline constexpr std::array<std::string_view, 3> kAdapterInputNames{"shared", "copied", "wide"};
+inline constexpr std::array<std::string_view, 2> kPackedAdaptersNames{"separate", "scattered"};
+inline constexpr std::array<std::string_view, 2> kQuantisedInputNames{"dropped", "kept"};
+inline constexpr std::array<std::string_view, 2> kTrainedCopiesNames{"replace", "beside"};
 inline constexpr std::array<std::string_view, 2> kExpertScalingNames{"after_experts",
                                                                      "inside_activation"};
 inline constexpr std::array<std::string_view, 2> kDropoutMasksNames{"from_config", "none"};
@@ -59,6 +65,23 @@ inline constexpr std::span<const std::string_view> kEnumNames<AttentionKernel>{
 template <>
 inline constexpr std::span<const std::string_view> kEnumNames<PipelineSends>{kPipelineSendsNames};
 template <>
+inline constexpr std::span<const std::string_view> kEnumNames<model::AdapterStorage>{
+    kAdapterStorageNames};
+template <>
+inline constexpr std::span<const std::string_view> kEnumNames<model::FusedQkv>{kFusedQkvNames};
+template <>
+inline constexpr std::span<const std::string_view> kEnumNames<model::AdapterInput>{
+    kAdapterInputNames};
+template <>
+inline constexpr std::span<const std::string_view> kEnumNames<model::PackedAdapters>{
+    kPackedAdaptersNames};
+template <>
+inline constexpr std::span<const std::string_view> kEnumNames<model::QuantisedInput>{
+    kQuantisedInputNames};
+template <>
+inline constexpr std::span<const std::string_view> kEnumNames<model::TrainedCopies>{
+    kTrainedCopiesNames};
+template <>
 inline constexpr std::span<const std::string_view> kEnumNames<model::AttentionSaving>{
     kAttentionSavingNames};
 template <>
@@ -85,6 +108,7 @@ void visit_profile_fields(Visitor&& visit, Owners&... owners) {
 
   visit(FieldInfo{"weight_storage", "the fp32 words a mixed-precision run keeps"},
         owners.weight_storage...);
+  visit(FieldInfo{"adapter_storage", "the format of low-rank adapters"}, owners.adapter_storage...);
   visit(FieldInfo{"fp32_gradients", "gradients are added up in fp32"}, owners.fp32_gradients...);
   visit(FieldInfo{"gradient_lifetime", "when gradients take memory"}, owners.gradient_lifetime...);
   visit(FieldInfo{"dummy_weight_gradients", "weight-sized gradients cached per shape"},
@@ -107,6 +131,15 @@ void visit_profile_fields(Visitor&& visit, Owners&... owners) {
         owners.switches.dropout...);
   visit(FieldInfo{"routed_imbalance", "rows of the fullest rank / mean rows", {}, {1, 1e3}},
         owners.switches.routed_imbalance...);
+  visit(FieldInfo{"fused_qkv", "whether q, k and v are parts of one tensor"},
+        owners.switches.fused_qkv...);
+  visit(FieldInfo{"adapter_input", "what an adapter reads"}, owners.switches.adapter_input...);
+  visit(FieldInfo{"packed_adapters", "how the adapters of q, k and v are applied"},
+        owners.switches.packed_adapters...);
+  visit(FieldInfo{"quantised_input", "whether quantised linears keep their input"},
+        owners.switches.quantised_input...);
+  visit(FieldInfo{"trained_copies", "whether a module trained whole leaves the frozen one there"},
+        owners.switches.trained_copies...);
   visit(FieldInfo{"index", "type of token ids and routing indices"}, owners.switches.index...);
 
   visit(FieldInfo{"bucket_bytes", "gradient bucket for reduction, 0 = none", {0, kMaxBytes}},
@@ -136,6 +169,8 @@ void visit_profile_fields(Visitor&& visit, Owners&... owners) {
   visit(FieldInfo{"reserved_over_allocated", "what the allocator holds / what is used", {}, {1, 8}},
         owners.reserved_over_allocated...);
   visit(FieldInfo{"startup", "what a rank holds while loading"}, owners.startup...);
+  visit(FieldInfo{"startup_factor", "what loading takes / those bytes", {}, {1, 8}},
+        owners.startup_factor...);
   visit(FieldInfo{"startup_note", "how to lower it"}, owners.startup_note...);
 
   visit(FieldInfo{"attention_kernel", "newest fused attention it calls"},

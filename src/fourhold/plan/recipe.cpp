@@ -8,12 +8,8 @@ namespace fourhold::plan {
 namespace {
 
 constexpr std::int64_t kAdam8BitBlock = 256;  // values that share one scale
-
-bool is_layer_matrix(const model::Parameter& parameter) {
-  return parameter.role == model::ParameterRole::matrix &&
-         parameter.name >= model::TensorName::norm1_weight &&
-         parameter.name <= model::TensorName::feed_forward_post_norm_bias;
-}
+constexpr std::int64_t kNf4Block = 64;
+constexpr std::int64_t kNf4ScaleBlock = 256;  // scales that share one, doubly quantised
 
 // A matrix is [out..., in...], one for each expert where the first dimension counts experts.
 struct MatrixSizes {
@@ -68,18 +64,42 @@ InlineVector<StateTensor, 2> optimizer_state(const Recipe& recipe,
     case Optimizer::sgd_momentum:
       return {moment};
     case Optimizer::muon:
-      if (is_layer_matrix(parameter)) return {moment};
+      if (model::is_layer_matrix(parameter)) return {moment};
       return {moment, moment};
   }
   return {};
 }
 
+Recipe recipe_of_use(const Recipe& recipe, model::Variant variant) {
+  const bool adapter = variant == model::Variant::lora_a || variant == model::Variant::lora_b;
+  if (!adapter || recipe.adapters == model::AdapterStorage::as_weights) return recipe;
+  Recipe own = recipe;
+  own.weight = DType::fp32;
+  own.gathered = DType::fp32;
+  own.gradient = DType::fp32;
+  own.block_gradient = DType::fp32;
+  own.host_gradient = DType::fp32;
+  own.moment = DType::fp32;
+  own.master_bytes = 0;
+  return own;
+}
+
 StateTensor frozen_weight(const Recipe& recipe, const model::Parameter& parameter,
                           std::int64_t elements) {
   StateTensor weight{.dtype = recipe.compute, .elements = elements};
-  if (recipe.frozen_block == 0 || !is_layer_matrix(parameter)) return weight;
+  if (recipe.base == BasePrecision::fp32) weight.dtype = DType::fp32;
+  if (!is_quantised(recipe.base) || !model::is_layer_matrix(parameter)) return weight;
+  if (recipe.base == BasePrecision::int8) {
+    weight.dtype = DType::int8;
+    weight.scale_elements = ceil_divide(elements, matrix_sizes(parameter).columns);
+    return weight;
+  }
   weight.dtype = DType::nf4;
-  weight.scale_elements = ceil_divide(elements, recipe.frozen_block);
+  weight.scale_elements = ceil_divide(elements, kNf4Block);
+  if (recipe.base == BasePrecision::nf4_dq) {
+    weight.scale_dtype = DType::uint8;
+    weight.outer_scale_elements = ceil_divide(weight.scale_elements, kNf4ScaleBlock);
+  }
   return weight;
 }
 

@@ -7,6 +7,7 @@
 
 #include "fourhold/base/dtype.h"
 #include "fourhold/base/inline_vector.h"
+#include "fourhold/model/operations.h"
 #include "fourhold/model/parameters.h"
 
 namespace fourhold::plan {
@@ -33,11 +34,28 @@ inline constexpr std::array<std::string_view, 6> kOptimizerNames{"adamw", "adamw
 enum class GradientAccumulation : std::uint8_t { same_as_gradient, fp32 };
 inline constexpr std::array<std::string_view, 2> kGradientAccumulationNames{"same", "fp32"};
 
-// One tensor of optimizer state beside a parameter of `rows` x `columns` elements.
+// How weights are stored that adapters stand beside; `automatic` is the compute type under lora and
+// nf4 under qlora. Bytes of each weight of a layer's matrices, the rest keeping the compute type:
+//   int8    1, and one fp32 scale per row (LLM.int8, Dettmers 2022, arXiv 2208.07339, sec. 2.1)
+//   nf4     0.5 + 4/64 = 0.5625: blocks of 64 with fp32 scales (QLoRA, Dettmers 2023,
+//           arXiv 2305.14314, sec. 3; bitsandbytes' default)
+//   nf4-dq  0.5 + 1/64 + 4/(64 x 256) = 0.5159: the scales in one byte, in blocks of 256 with fp32
+//           scales of their own (double quantisation, the same section)
+enum class BasePrecision : std::uint8_t { automatic, bf16, fp16, fp32, int8, nf4, nf4_dq };
+inline constexpr std::array<std::string_view, 7> kBasePrecisionNames{
+    "auto", "bf16", "fp16", "fp32", "int8", "nf4", "nf4-dq"};
+[[nodiscard]] constexpr bool is_quantised(BasePrecision base) {
+  return base == BasePrecision::int8 || base == BasePrecision::nf4 || base == BasePrecision::nf4_dq;
+}
+
+// One tensor of state beside a parameter of `rows` x `columns` elements, with the scales of its
+// blocks where it is quantised, and theirs; 0 = none.
 struct StateTensor {
   DType dtype = DType::fp32;
   std::int64_t elements = 0;
-  std::int64_t scale_elements = 0;  // fp32 block scales beside a quantised state, 0 = none
+  std::int64_t scale_elements = 0;
+  DType scale_dtype = DType::fp32;
+  std::int64_t outer_scale_elements = 0;  // fp32
 };
 
 // Formats as one profile and precision give them. `master_bytes` 0 = none: 4 a full fp32 copy, 2
@@ -52,8 +70,8 @@ struct Recipe {
   int master_bytes = 4;
   DType moment = DType::fp32;
   Optimizer optimizer = Optimizer::adamw;
-  std::int64_t frozen_block = 0;  // frozen matrices of layers are nf4 with one fp32 scale per this
-                                  // many values (qlora); 0 = frozen weights keep the compute type
+  BasePrecision base = BasePrecision::automatic;  // of frozen weights
+  model::AdapterStorage adapters = model::AdapterStorage::as_weights;
 };
 
 // Moments the optimizer keeps for one parameter, of `elements` local values; at most two.
@@ -65,9 +83,10 @@ struct Recipe {
                                                            const model::Parameter& parameter,
                                                            std::int64_t elements);
 
-// A weight that is not trained, of `elements` local values: in the compute type, but for qlora
-// (Dettmers 2023, arXiv 2305.14314, sec. 3), where matrices of layers are nf4 in blocks of 64 with
-// fp32 scales: 0.5625 bytes. (Its second quantisation of the scales, off by default, is left out.)
+// The recipe of one use of a parameter: adapters may be stored otherwise than weights.
+[[nodiscard]] Recipe recipe_of_use(const Recipe& recipe, model::Variant variant);
+
+// A weight that is not trained, of `elements` local values, in the recipe's base precision.
 [[nodiscard]] StateTensor frozen_weight(const Recipe& recipe, const model::Parameter& parameter,
                                         std::int64_t elements);
 

@@ -165,16 +165,6 @@ void check_recompute(const Plan& plan, const model::ModelConfig& config) {
   }
 }
 
-void check_tuning(const Plan& plan) {
-  if (plan.tuning == Tuning::full && plan.lora_rank > 0) {
-    refuse(plan, "lora_rank", fmt::format("is {}, but all weights are trained", plan.lora_rank),
-           "set tuning to lora or qlora, or lora_rank to 0");
-  }
-  if (plan.tuning != Tuning::full && plan.lora_rank == 0) {
-    refuse(plan, "lora_rank", "is 0: the adapters would be empty", "use for example 8, 16 or 64");
-  }
-}
-
 }  // namespace
 
 void refuse(const Plan& plan, std::string_view field, const std::string& fault,
@@ -246,7 +236,7 @@ void validate(const Plan& plan, const model::ModelConfig& config, const Profile&
                        plan.global_batch / (plan.micro_batch * plan.dp)));
   }
   check_recompute(plan, config);
-  check_tuning(plan);
+  check_tuning(plan, config);
   static_cast<void>(index_of_name(plan.isa, "isa", kIsaNames));
 }
 

@@ -27,6 +27,9 @@ enum class BatchStep : std::uint8_t { micro_batch, grad_accum };
 // Throws the Error of a global batch that does not multiply out: the nearest two that do.
 [[noreturn]] void refuse_batch(const Plan& plan, BatchStep step);
 
+// What is said of adapters: that there are any, the base beside them, what has one.
+void check_tuning(const Plan& plan, const model::ModelConfig& config);
+
 // Degrees that the model's heads, widths, experts and sequences allow.
 void check_model(const Plan& plan, const model::ModelConfig& config);
 

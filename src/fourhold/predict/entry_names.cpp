@@ -12,6 +12,16 @@ std::string_view variant_text(model::Variant variant) {
       return "lora_a";
     case model::Variant::lora_b:
       return "lora_b";
+    case model::Variant::lora_input:
+      return "lora_input";
+    case model::Variant::lora_dropped:
+      return "lora_dropped";
+    case model::Variant::lora_mask:
+      return "lora_mask";
+    case model::Variant::lora_wide:
+      return "lora_wide";
+    case model::Variant::original:
+      return "original";
     case model::Variant::sum:
       return "sum";
     case model::Variant::plain:

@@ -276,7 +276,7 @@ class Expander {
       if (whole == kNoEntry) {
         whole = entries_.add_parameter(at, parameter, Role::whole_gradient);
         Entry& entry = entries_.at(whole);
-        entry.dtype = stage_.program().recipe.block_gradient;
+        entry.dtype = held.block_gradient_dtype;
         entry.bytes = Bytes(held.block_gradient_bytes);
         entry.category = Category::gradient;
       }
@@ -306,7 +306,7 @@ class Expander {
       if (held.gathered_bytes == 0) continue;
       own.gathered[p] = entries_.add_parameter(at, p, Role::gathered);
       Entry& entry = entries_.at(own.gathered[p]);
-      entry.dtype = stage_.program().recipe.gathered;
+      entry.dtype = held.gathered_dtype;
       entry.bytes = Bytes(held.gathered_bytes);
       entry.category = Category::gathered_weight;
     }

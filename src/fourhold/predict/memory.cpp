@@ -19,18 +19,31 @@ namespace fourhold::predict {
 namespace {
 
 // What a rank holds while the model is loaded, by the profile's way of loading.
-Bytes startup_bytes(const plan::Profile& profile, const StageModel& stage) {
+Bytes plain_startup_bytes(const plan::Profile& profile, const StageModel& stage) {
+  const std::int64_t whole = bytes_of(stage.totals().parameters, stage.program().recipe.gathered);
   switch (profile.startup) {
     case plan::Startup::start_program:
       return Bytes(start_peak_bytes(stage));
     case plan::Startup::sharded:
       break;
     case plan::Startup::full_copy:
-      return Bytes(bytes_of(stage.totals().parameters, stage.program().recipe.gathered));
+      return Bytes(whole);
+    case plan::Startup::full_copy_beside_shard: {
+      const plan::Plan& plan = stage.program().plan;
+      const std::int64_t ranks = plan.zero == 3 ? plan.dp * plan.cp : 1;
+      return Bytes(ranks == 1 ? whole : whole + ceil_divide(whole, ranks));
+    }
     case plan::Startup::full_fp32_copy:
       return Bytes(bytes_of(stage.totals().parameters, DType::fp32));
   }
   return Bytes(stage.totals().resident_bytes);
+}
+
+Bytes startup_bytes(const plan::Profile& profile, const StageModel& stage) {
+  const Bytes plain = plain_startup_bytes(profile, stage);
+  if (profile.startup_factor <= 1) return plain;
+  return Bytes(static_cast<std::int64_t>(
+      std::ceil(static_cast<double>(plain.count()) * profile.startup_factor)));
 }
 
 Bytes staging_bytes(const StageModel& stage) {

@@ -88,7 +88,8 @@ double step_seconds(const StepWork& work, plan::Phase phase, const Rates& rates)
                             work.fused_attention_flops / attention;
   const double memory = work.memory_bytes / (work.elementwise ? rates.elementwise_bytes_per_second
                                                               : rates.memory_bytes_per_second);
-  return std::max(arithmetic, memory) + work.kernels * rates.kernel_start_seconds;
+  return std::max(arithmetic, memory) + work.widening_bytes / rates.elementwise_bytes_per_second +
+         work.kernels * rates.kernel_start_seconds;
 }
 
 }  // namespace fourhold::predict

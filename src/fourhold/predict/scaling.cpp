@@ -26,6 +26,10 @@ plan::Plan alone(const plan::Plan& plan, const model::ModelConfig& config,
   one.loss_chunk = plan.loss_chunk;
   one.tuning = plan.tuning;
   one.lora_rank = plan.lora_rank;
+  one.lora_targets = plan.lora_targets;
+  one.lora_dropout = plan.lora_dropout;
+  one.base_precision = plan.base_precision;
+  one.modules_to_save = plan.modules_to_save;
   one.profile = plan.profile;
   return one;
 }

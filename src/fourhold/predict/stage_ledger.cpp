@@ -135,7 +135,7 @@ class Builder {
     Entry& entry = add(to_string(parameter.use.parameter.name), variant_text(parameter.use.variant),
                        Role::gathered);
     entry.shape = dims_of(parameter.shape);
-    entry.dtype = input_.walk.program->recipe.gathered;
+    entry.dtype = own.gathered_dtype;
     entry.bytes = Bytes(own.gathered_bytes);
     entry.category = Category::gathered_weight;
     entry.copies = instances() > 1 ? 2 : 1;
@@ -149,7 +149,7 @@ class Builder {
     Entry& entry = add(to_string(parameter.use.parameter.name), variant_text(parameter.use.variant),
                        Role::whole_gradient);
     entry.shape = dims_of(parameter.shape);
-    entry.dtype = input_.walk.program->recipe.block_gradient;
+    entry.dtype = own.block_gradient_dtype;
     entry.bytes = Bytes(own.block_gradient_bytes);
     entry.category = Category::gradient;
     const bool waiting = birth.in_forward && peak_.forward_gradients_waiting;

@@ -33,7 +33,11 @@ void add_frozen_weight(ParameterState& state, const plan::StateTensor& weight, P
   state.resident.push_back({Role::value, Category::weight, place, weight.dtype, weight.elements});
   if (weight.scale_elements > 0) {
     state.resident.push_back(
-        {Role::scale, Category::weight, place, DType::fp32, weight.scale_elements});
+        {Role::scale, Category::weight, place, weight.scale_dtype, weight.scale_elements});
+  }
+  if (weight.outer_scale_elements > 0) {
+    state.resident.push_back(
+        {Role::outer_scale, Category::weight, place, DType::fp32, weight.outer_scale_elements});
   }
 }
 
@@ -53,8 +57,8 @@ void add_moments(ParameterState& state, const plan::Recipe& recipe,
     state.resident.push_back(
         {role, Category::optimizer_state, place, moment.dtype, moment.elements});
     if (moment.scale_elements > 0) {
-      state.resident.push_back(
-          {Role::scale, Category::optimizer_state, place, DType::fp32, moment.scale_elements});
+      state.resident.push_back({Role::scale, Category::optimizer_state, place, moment.scale_dtype,
+                                moment.scale_elements});
     }
     role = Role::moment2;
   }
@@ -63,7 +67,7 @@ void add_moments(ParameterState& state, const plan::Recipe& recipe,
 ParameterState parameter_state(const plan::LocalParameter& parameter,
                                const plan::Program& program) {
   const plan::Plan& plan = program.plan;
-  const plan::Recipe& recipe = program.recipe;
+  const plan::Recipe recipe = plan::recipe_of_use(program.recipe, parameter.use.variant);
   const Slices slices = slices_of(parameter, plan);
   const std::int64_t elements = parameter.elements();
   ParameterState state;
@@ -82,6 +86,7 @@ ParameterState parameter_state(const plan::LocalParameter& parameter,
                            ? recipe.gathered
                            : plan::frozen_weight(recipe, parameter.use.parameter, elements).dtype;
     state.gathered_bytes = bytes_of(elements, form);
+    state.gathered_dtype = form;
   }
   if (!parameter.use.trainable) return state;
 
@@ -93,6 +98,7 @@ ParameterState parameter_state(const plan::LocalParameter& parameter,
                     slices.of(elements, 2)};
   if (program.motion.reduces_each_block) {
     state.block_gradient_bytes = bytes_of(elements, recipe.block_gradient);
+    state.block_gradient_dtype = recipe.block_gradient;
   }
   const Place optimizer_place = offloads(plan, Offload::optimizer) ? Place::host : Place::device;
   state.owned_elements = slices.of(elements, 1);

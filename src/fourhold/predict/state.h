@@ -26,7 +26,9 @@ struct ParameterState {
   ResidentTensor gradient;                   // elements 0 if frozen
   std::int64_t owned_elements = 0;           // that this rank updates and saves; 0 if frozen
   std::int64_t gathered_bytes = 0;           // whole, in the form in which it is used
-  std::int64_t block_gradient_bytes = 0;     // whole, before it is reduced to its owners
+  DType gathered_dtype = DType::bf16;
+  std::int64_t block_gradient_bytes = 0;  // whole, before it is reduced to its owners
+  DType block_gradient_dtype = DType::bf16;
   bool elsewhere = false;  // a tied head on the stage of its embedding: only the gradient is booked
                            // here, because backward writes it here first
 };

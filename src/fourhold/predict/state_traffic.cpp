@@ -21,7 +21,7 @@ double state_bytes_of(const plan::LocalParameter& parameter, const plan::Recipe&
   local.shape = parameter.shape;
   for (const plan::StateTensor& moment : plan::optimizer_state(recipe, local, elements)) {
     bytes += static_cast<double>(bytes_of(moment.elements, moment.dtype) +
-                                 bytes_of(moment.scale_elements, DType::fp32));
+                                 bytes_of(moment.scale_elements, moment.scale_dtype));
   }
   return bytes;
 }
@@ -71,8 +71,8 @@ class Traffic {
     return collective_seconds(Collective::reduce_scatter, gradient_bytes(), links_, blocks());
   }
   [[nodiscard]] double gather_updated() const {
-    return collective_seconds(Collective::all_gather, sums_.weight_bytes / ranks(), links_,
-                              messages(sums_.weight_bytes));
+    return collective_seconds(Collective::all_gather, sums_.trained_weight_bytes / ranks(), links_,
+                              messages(sums_.trained_weight_bytes));
   }
   [[nodiscard]] double gather_blocks(double bytes) const {
     if (bytes <= 0) return 0;
@@ -134,7 +134,13 @@ BlockParameters block_parameters(const plan::ProgramBlock& block, const plan::Re
   const bool layer = block.sharded.operations.block == model::Block::layer;
   for (const plan::LocalParameter& parameter : block.sharded.parameters) {
     const auto elements = static_cast<double>(parameter.elements());
-    const auto weight = static_cast<double>(bytes_of(parameter.elements(), recipe.gathered));
+    const plan::Recipe own = plan::recipe_of_use(recipe, parameter.use.variant);
+    // A frozen weight travels as it is stored.
+    const DType form =
+        parameter.use.trainable
+            ? own.gathered
+            : plan::frozen_weight(own, parameter.use.parameter, parameter.elements()).dtype;
+    const auto weight = static_cast<double>(bytes_of(parameter.elements(), form));
     (parameter.expert ? sums.expert_gathered_bytes : sums.gathered_bytes) +=
         (layer ? 2 : 1) * weight;
     ParameterSums& shared = parameter.use.of_embedding ? sums.tied
@@ -143,7 +149,8 @@ BlockParameters block_parameters(const plan::ProgramBlock& block, const plan::Re
     shared.weight_bytes += weight;
     if (!parameter.use.trainable) continue;
     shared.trained += elements;
-    shared.state_bytes += state_bytes_of(parameter, recipe);
+    shared.trained_weight_bytes += weight;
+    shared.state_bytes += state_bytes_of(parameter, own);
     if (parameter.gradient_sum == plan::Axis::tp) sums.tp_replicated += elements;
     if (parameter.gradient_sum == plan::Axis::kv_replicas) sums.kv_replicated += elements;
   }
@@ -155,6 +162,7 @@ void add_parameters(BlockParameters& sum, const BlockParameters& other, std::int
   const auto add = [n](ParameterSums& own, const ParameterSums& theirs) {
     own.trained += n * theirs.trained;
     own.weight_bytes += n * theirs.weight_bytes;
+    own.trained_weight_bytes += n * theirs.trained_weight_bytes;
     own.state_bytes += n * theirs.state_bytes;
   };
   add(sum.dense, other.dense);

@@ -16,7 +16,8 @@ namespace fourhold::predict {
 struct ParameterSums {
   double trained = 0;       // elements
   double weight_bytes = 0;  // in the form in which a weight is gathered and used
-  double state_bytes = 0;   // master copy and moments
+  double trained_weight_bytes = 0;
+  double state_bytes = 0;  // master copy and moments
 };
 
 // A block's parameters, the same for every ZeRO stage; sums of these make a stage.

@@ -126,7 +126,17 @@ class WorkOfStep {
     work_.model_flops = work_.matmul_flops;
     work_.memory_bytes = operand_bytes(1) + parameter_bytes();
     work_.kernels = static_cast<int>(products);
-    if (!packed_behind_another()) return;
+    for (const Access& access : step_.accesses) {
+      if (at(access.tensor).role == ledger::Role::transient) {
+        work_.widening_bytes += bytes(access.tensor);
+      }
+    }
+    if (work_.widening_bytes > 0) {
+      work_.memory_bytes -= work_.widening_bytes;
+      ++work_.kernels;
+      ++work_.host_operations;
+    }
+    if (!packed_behind_another() || work_.widening_bytes > 0) return;
     work_.kernels = 0;
     work_.host_operations = 0;
     // The input, and in backward its gradient, move with the first member.

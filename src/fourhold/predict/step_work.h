@@ -16,9 +16,10 @@ struct StepWork {
   double score_flops = 0;            // batched products of unfused attention, the whole square
   double fused_attention_flops = 0;  // as a fused causal kernel does them, forward or backward
   double memory_bytes = 0;           // read and written
-  int kernels = 0;                   // a kernel each, on the device
-  int host_operations = 0;           // calls of the framework, on the host
-  bool elementwise = false;          // neither a product nor attention
+  double widening_bytes = 0;  // written before the product: a frozen weight in another format
+  int kernels = 0;            // a kernel each, on the device
+  int host_operations = 0;    // calls of the framework, on the host
+  bool elementwise = false;   // neither a product nor attention
 
   // Model FLOPs by the convention of papers: attention over the whole square, each product once
   // forward and twice backward, nothing for recomputation inside a kernel (Narayanan 2021, arXiv
@@ -29,6 +30,8 @@ struct StepWork {
 // Work of one step.
 //   linear: 2 x rows x weight elements, forward; once more for each of the input's and the weight's
 //     gradient. Members of a packed group run as one product: the input and its gradient move once.
+//     A frozen weight stored in another format is first written out in the compute type, by a
+//     kernel of its own.
 //   attention, fused: 2 (d_qk + d_v) per query, head and visible key. Keys are visited in blocks of
 //     128 (Dao 2023, arXiv 2307.08691, sec. 3.3), so (s + 128) / 2 on average, or those of the
 //     window; backward has 5 products for 2.

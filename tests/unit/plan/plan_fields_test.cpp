@@ -63,11 +63,21 @@ TEST(EnumNames, EveryEnumOfAFieldHasOneNameForEachValue) {
   expect_names<Optimizer>(static_cast<std::size_t>(Optimizer::muon) + 1);
   expect_names<GradientAccumulation>(static_cast<std::size_t>(GradientAccumulation::fp32) + 1);
   expect_names<Tuning>(static_cast<std::size_t>(Tuning::qlora) + 1);
+  expect_names<BasePrecision>(static_cast<std::size_t>(BasePrecision::nf4_dq) + 1);
+  expect_names<model::TrainedModules>(
+      static_cast<std::size_t>(model::TrainedModules::embedding_head) + 1);
+  expect_names<model::AdapterStorage>(static_cast<std::size_t>(model::AdapterStorage::fp32) + 1);
+  expect_names<model::AdapterInput>(static_cast<std::size_t>(model::AdapterInput::wide) + 1);
+  expect_names<model::PackedAdapters>(static_cast<std::size_t>(model::PackedAdapters::scattered) +
+                                      1);
+  expect_names<model::QuantisedInput>(static_cast<std::size_t>(model::QuantisedInput::kept) + 1);
+  expect_names<model::TrainedCopies>(static_cast<std::size_t>(model::TrainedCopies::beside) + 1);
+  expect_names<model::FusedQkv>(static_cast<std::size_t>(model::FusedQkv::views) + 1);
   expect_names<GradientLifetime>(static_cast<std::size_t>(GradientLifetime::backward_to_step) + 1);
-  expect_names<Startup>(static_cast<std::size_t>(Startup::full_fp32_copy) + 1);
+  expect_names<Startup>(static_cast<std::size_t>(Startup::full_copy_beside_shard) + 1);
   expect_names<AttentionKernel>(static_cast<std::size_t>(AttentionKernel::flash_3) + 1);
   expect_names<PipelineSends>(static_cast<std::size_t>(PipelineSends::scattered) + 1);
-  expect_names<WeightStorage>(static_cast<std::size_t>(WeightStorage::fp32_only) + 1);
+  expect_names<WeightStorage>(static_cast<std::size_t>(WeightStorage::compute_only) + 1);
   expect_names<DummyWeightGradients>(static_cast<std::size_t>(DummyWeightGradients::one_per_shape) +
                                      1);
   expect_names<model::AttentionSaving>(
@@ -75,7 +85,7 @@ TEST(EnumNames, EveryEnumOfAFieldHasOneNameForEachValue) {
   expect_names<model::NormSaving>(static_cast<std::size_t>(model::NormSaving::wide) + 1);
   expect_names<model::ActivationSaving>(static_cast<std::size_t>(model::ActivationSaving::unfused) +
                                         1);
-  expect_names<model::LossSaving>(static_cast<std::size_t>(model::LossSaving::eager_held) + 1);
+  expect_names<model::LossSaving>(static_cast<std::size_t>(model::LossSaving::held_chunks) + 1);
   expect_names<model::ExpertScaling>(
       static_cast<std::size_t>(model::ExpertScaling::inside_activation) + 1);
   expect_names<model::DropoutMasks>(static_cast<std::size_t>(model::DropoutMasks::none) + 1);

@@ -140,13 +140,15 @@ TEST(PlanJson, FieldsStandInTheOrderOfTheirListUnderTheirNames) {
   Plan plan;
   plan.seq = 4096;
   plan.layers_per_stage = {2, 2};
-  EXPECT_EQ(json::write(to_json(plan), json::Layout::one_line),
-            R"({"tp": 1, "sp": false, "pp": 1, "vpp": 1, "cp": 1, "ep": 1, "dp": 1, "zero": 0, )"
-            R"("micro_batch": 1, "grad_accum": 1, "global_batch": 1, "seq": 4096, )"
-            R"("recompute": "none", "schedule": "1f1b", "layers_per_stage": [2, 2], )"
-            R"("offload": "none", "precision": "bf16", "optimizer": "adamw", )"
-            R"("gradient_accumulation": "same", "loss_chunk": 0, "tuning": "full", )"
-            R"("lora_rank": 0, "profile": "standard", "threads": 1, "isa": "auto"})");
+  EXPECT_EQ(
+      json::write(to_json(plan), json::Layout::one_line),
+      R"({"tp": 1, "sp": false, "pp": 1, "vpp": 1, "cp": 1, "ep": 1, "dp": 1, "zero": 0, )"
+      R"("micro_batch": 1, "grad_accum": 1, "global_batch": 1, "seq": 4096, )"
+      R"("recompute": "none", "schedule": "1f1b", "layers_per_stage": [2, 2], )"
+      R"("offload": "none", "precision": "bf16", "optimizer": "adamw", )"
+      R"("gradient_accumulation": "same", "loss_chunk": 0, "tuning": "full", )"
+      R"("lora_rank": 0, "lora_targets": "all-linear", "lora_dropout": 0, )"
+      R"("base_precision": "auto", "modules_to_save": "none", "profile": "standard", "threads": 1, "isa": "auto"})");
 }
 
 TEST(PlanJson, AbsentFieldsHaveTheirDefaults) {

@@ -21,10 +21,11 @@ Fault refusal(const std::string& text) {
   return fault_of([&] { (void)parse_profile(text, "my.json"); });
 }
 
-TEST(Profiles, TheBuiltInOnesAreTheseNine) {
+TEST(Profiles, TheBuiltInOnesAreThese) {
   EXPECT_EQ(profile_names(),
-            (std::vector<std::string>{"accelerate", "deepspeed", "fourhold", "fsdp2", "llm-foundry",
-                                      "megatron-2021", "megatron", "nanotron", "standard"}));
+            (std::vector<std::string>{"accelerate", "deepspeed", "fourhold", "fsdp2", "litgpt",
+                                      "llm-foundry", "megatron-2021", "megatron", "nanotron",
+                                      "peft", "qwen-finetune", "standard"}));
 }
 
 TEST(Profiles, EachIsNamedLikeItsFileAndSaysWhereItsConstantsAreFrom) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "fourhold/model/hf_config.h"
+#include "fourhold/plan/lora_targets.h"
 #include "fourhold/plan/plan.h"
 #include "fourhold/plan/profile.h"
 #include "fourhold/plan/validate.h"
@@ -48,6 +49,21 @@ T pick(const std::vector<T>& values) {
   return *rc::gen::elementOf(values);
 }
 
+inline void draw_adapters(plan::Plan& plan) {
+  plan.lora_rank = 2;
+  plan.lora_targets = plan::lora_targets_from_string(
+      pick<std::string>({"all-linear", "all-linear", "attention", "q", "mlp"}));
+  plan.lora_dropout = pick<int>({0, 1}) * 0.05;
+  plan.modules_to_save = pick<model::TrainedModules>(
+      {model::TrainedModules::none, model::TrainedModules::none, model::TrainedModules::embedding,
+       model::TrainedModules::head, model::TrainedModules::embedding_head});
+  plan.base_precision =
+      plan.tuning == plan::Tuning::qlora
+          ? pick<plan::BasePrecision>({plan::BasePrecision::automatic, plan::BasePrecision::nf4_dq,
+                                       plan::BasePrecision::int8})
+          : pick<plan::BasePrecision>({plan::BasePrecision::automatic, plan::BasePrecision::fp32});
+}
+
 // A random plan of that model, or nothing when the draw is not legal.
 inline std::optional<plan::Plan> random_plan(const model::ModelConfig& config,
                                              const plan::Profile& profile) {
@@ -80,8 +96,9 @@ inline std::optional<plan::Plan> random_plan(const model::ModelConfig& config,
   plan.precision = pick<plan::Precision>(
       {plan::Precision::bf16, plan::Precision::fp32, plan::Precision::bf16_split});
   plan.loss_chunk = pick<std::int64_t>({0, 0, 8});
-  plan.tuning = pick<plan::Tuning>({plan::Tuning::full, plan::Tuning::full, plan::Tuning::lora});
-  if (plan.tuning == plan::Tuning::lora) plan.lora_rank = 2;
+  plan.tuning = pick<plan::Tuning>(
+      {plan::Tuning::full, plan::Tuning::full, plan::Tuning::lora, plan::Tuning::qlora});
+  if (plan.tuning != plan::Tuning::full) draw_adapters(plan);
   try {
     plan::validate(plan, config, profile);
   } catch (const Error&) {
