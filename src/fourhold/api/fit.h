@@ -8,6 +8,7 @@
 
 #include "fourhold/api/run.h"
 #include "fourhold/base/json.h"
+#include "fourhold/model/trainable.h"
 #include "fourhold/plan/plan.h"
 #include "fourhold/predict/fit.h"
 #include "fourhold/predict/memory.h"

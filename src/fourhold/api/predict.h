@@ -11,6 +11,7 @@
 #include "fourhold/api/run_time.h"
 #include "fourhold/api/time_options.h"
 #include "fourhold/base/json.h"
+#include "fourhold/model/trainable.h"
 #include "fourhold/predict/verdict.h"
 #include "fourhold/report/memory_bars.h"
 #include "fourhold/report/screen.h"
