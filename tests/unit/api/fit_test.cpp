@@ -60,6 +60,7 @@ TEST(Fit, ItsJsonHasTheseMembers) {
                                       "model.parameters integer",
                                       "model.active_parameters integer",
                                       "plan object",
+                                      "trainable null",
                                       "plan_kind text",
                                       "chosen list",
                                       "serving.bytes integer",

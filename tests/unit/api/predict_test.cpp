@@ -41,6 +41,7 @@ TEST(Predict, ItsJsonHasTheseMembersBesideMemory) {
                                       "device.headroom number",
                                       "device.budget_bytes integer",
                                       "plan object",
+                                      "trainable null",
                                       "chosen list",
                                       "time.step_seconds number",
                                       "time.tokens_per_second_per_device number",

@@ -33,7 +33,8 @@ TEST(Verbs, TheListOfFlagsIsFixed) {
       "--cp "
       "--ep --dp --zero --micro-batch --grad-accum --global-batch --seq --recompute --schedule "
       "--layers-per-stage --offload --precision --optimizer --gradient-accumulation --loss-chunk "
-      "--tuning --lora-rank --profile ";
+      "--tuning --lora-rank --lora-targets --lora-dropout --base-precision --modules-to-save "
+      "--profile ";
   EXPECT_EQ(flags("fit"), run_flags + "--parameters --svg ");
   const std::string time_flags = "--tokens --deadline --price --mfu --tokens-per-second ";
   EXPECT_EQ(flags("predict"), run_flags + time_flags + "--svg ");

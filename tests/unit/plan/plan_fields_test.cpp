@@ -31,7 +31,7 @@ TEST(PlanFields, EveryFieldHasOneNameAndAHelpLine) {
   Plan plan;
   Checked checked;
   visit_fields(checked, plan);
-  EXPECT_EQ(checked.names.size(), 25U);
+  EXPECT_EQ(checked.names.size(), 29U);
 }
 
 TEST(PlanFields, ARequestHasTheSameFields) {
@@ -39,14 +39,14 @@ TEST(PlanFields, ARequestHasTheSameFields) {
   Checked checked;
   visit_fields(checked, request);
   checked(kCountField, request.count);
-  EXPECT_EQ(checked.names.size(), 26U);
+  EXPECT_EQ(checked.names.size(), 30U);
 }
 
 TEST(ProfileFields, EveryFieldHasOneNameAndAHelpLine) {
   Profile profile;
   Checked checked;
   visit_profile_fields(checked, profile);
-  EXPECT_EQ(checked.names.size(), 45U);
+  EXPECT_EQ(checked.names.size(), 56U);
 }
 
 template <class Enum>
