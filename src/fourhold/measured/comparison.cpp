@@ -46,7 +46,8 @@ RowResult compare_row(const MeasuredRow& row, const Exclusions& exclusions, Cata
   const RowSetup& setup = *reading.setup;
   RowPrediction prediction;
   try {
-    prediction = predict_row(setup, margin);
+    prediction = predict_row(setup, margin,
+                             row.peak_mem_gib_reserved ? Reserved::replayed : Reserved::as_needed);
   } catch (const Error& error) {
     result.skipped = fmt::format("{} {}", error.where(), error.what());
     return result;

@@ -19,8 +19,11 @@ struct RowPrediction {
   std::string why_no_time;
 };
 
+// Whether reserved bytes are asked for: a replay of the allocator takes longer than all the rest.
+enum class Reserved : std::uint8_t { replayed, as_needed };
+
 // `margin` is the share of the device's usable memory that must stay free for a run to fit. Throws
 // Error where sizes leave 64 bits.
-[[nodiscard]] RowPrediction predict_row(const RowSetup& setup, double margin);
+[[nodiscard]] RowPrediction predict_row(const RowSetup& setup, double margin, Reserved reserved);
 
 }  // namespace fourhold::measured

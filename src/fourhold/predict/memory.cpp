@@ -84,7 +84,24 @@ Bytes share_bytes(const plan::Profile& profile, const MemoryPrediction& predicti
       static_cast<double>(prediction.allocated_bytes.count()) * profile.reserved_over_allocated)));
 }
 
-// One stage over the micro-batches after which its schedule repeats itself.
+Bytes reserved_bytes(const model::ModelConfig& config, const plan::Plan& plan,
+                     const plan::Profile& profile, const MemoryPrediction& prediction,
+                     WithLedger with_ledger) {
+  switch (profile.reservation) {
+    case plan::Reservation::placement:
+      if (with_ledger == WithLedger::no) return prediction.allocated_bytes;
+      return placed_bytes(config, plan, profile, prediction.peak_stage);
+    case plan::Reservation::allocator:
+      if (prediction.allocator) return Bytes(prediction.allocator->reserved_peak_bytes.back());
+      break;
+    case plan::Reservation::share:
+      break;
+  }
+  return share_bytes(profile, prediction);
+}
+
+}  // namespace
+
 AllocatorPrediction replay_stage(const model::ModelConfig& config, const plan::Plan& plan,
                                  const plan::Profile& profile, std::int64_t stage,
                                  std::int64_t capacity_bytes) {
@@ -103,24 +120,6 @@ AllocatorPrediction replay_stage(const model::ModelConfig& config, const plan::P
   (defers ? prediction.immediate_bytes : prediction.deferred_bytes) = other;
   return prediction;
 }
-
-Bytes reserved_bytes(const model::ModelConfig& config, const plan::Plan& plan,
-                     const plan::Profile& profile, const MemoryPrediction& prediction,
-                     WithLedger with_ledger) {
-  switch (profile.reservation) {
-    case plan::Reservation::placement:
-      if (with_ledger == WithLedger::no) return prediction.allocated_bytes;
-      return placed_bytes(config, plan, profile, prediction.peak_stage);
-    case plan::Reservation::allocator:
-      if (prediction.allocator) return Bytes(prediction.allocator->reserved_peak_bytes.back());
-      break;
-    case plan::Reservation::share:
-      break;
-  }
-  return share_bytes(profile, prediction);
-}
-
-}  // namespace
 
 std::int64_t representative_micro_batches(const plan::Plan& plan) {
   switch (plan.schedule) {

@@ -62,6 +62,12 @@ enum class WithLedger : std::uint8_t { yes, no };
                                               const plan::Plan& plan, const plan::Profile& profile,
                                               WithLedger with_ledger = WithLedger::yes);
 
+// Replays one stage of a plan whose profile has a caching allocator, over the micro-batches after
+// which its schedule repeats itself, on a device that gives the allocator `capacity_bytes`.
+[[nodiscard]] AllocatorPrediction replay_stage(
+    const model::ModelConfig& config, const plan::Plan& plan, const plan::Profile& profile,
+    std::int64_t stage, std::int64_t capacity_bytes = CachingAllocator::kUnlimited);
+
 // The allocator's figures on a device with that much usable memory. Where the replay without a
 // limit passes it though needed_bytes does not, the replay is run again within it.
 void limit_reserved(const model::ModelConfig& config, const plan::Plan& plan,
