@@ -7,7 +7,9 @@
 
 #include "fourhold/measured/attention_words.h"
 #include "fourhold/measured/nanotron_stages.h"
+#include "fourhold/measured/row_tuning.h"
 #include "fourhold/measured/row_words.h"
+#include "fourhold/plan/profile_file.h"
 
 namespace fourhold::measured {
 namespace {
@@ -81,10 +83,19 @@ void refine_deepspeed(const MeasuredRow& row, RowDraft& draft) {
     draft.request.zero = full ? 3 : 2;
     draft.findings.assumes(full ? "sharding is ZeRO-3" : "sharding is ZeRO-2");
   }
-  // The repository's script trains adapters of rank 64 where nothing else is said.
-  if (draft.request.tuning != plan::Tuning::full && !contains(row.peft, "r=")) {
-    draft.request.lora_rank = 64;
-  }
+}
+
+// QwenLM/Qwen, finetune.py: adapters of rank 64 on c_attn, attn.c_proj, w1 and w2.
+void refine_qwen(const MeasuredRow& row, RowDraft& draft) {
+  if (draft.request.tuning == plan::Tuning::full) draft.profile = plan::load_profile("deepspeed");
+  refine_deepspeed(row, draft);
+  assume_script({.targets = "all-linear", .rank = 64, .dropout = 0.05}, row, draft);
+}
+
+// modelscope/ms-swift: c_attn, the product of q, k and v.
+void refine_swift(const MeasuredRow& row, RowDraft& draft) {
+  refine_fine_tuning(row, draft);
+  assume_script({.targets = "q,k,v", .dropout = 0.05}, row, draft);
 }
 
 void refine_fine_tuning(const MeasuredRow& row, RowDraft& draft) {
@@ -110,13 +121,8 @@ void refine_torchtune(const MeasuredRow& row, RowDraft& draft) {
 
 void refine_litgpt(const MeasuredRow& row, RowDraft& draft) {
   set_attention(row.attention_impl, draft.profile);
-  // Weights are 16-bit (bf16-true), and the logits stay referenced through the loss.
-  draft.profile.weight_storage = plan::WeightStorage::compute_with_master;
-  draft.profile.switches.loss = model::LossSaving::eager_held;
-  draft.profile.switches.activation = model::ActivationSaving::fused;
-  if (draft.config.norm == model::NormKind::layer_norm) {
-    draft.profile.switches.norm = model::NormSaving::input;
-  }
+  // Lightning-AI/litgpt, finetune/lora.py: queries and values.
+  assume_script({.targets = "attention-qv", .dropout = 0.05}, row, draft);
 }
 
 void refine_graph(const MeasuredRow& row, RowDraft& draft) {

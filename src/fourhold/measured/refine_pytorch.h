@@ -10,6 +10,8 @@ void refine_torchtitan(const MeasuredRow& row, RowDraft& draft);
 void refine_llm_foundry(const MeasuredRow& row, RowDraft& draft);
 void refine_nanotron(const MeasuredRow& row, RowDraft& draft);
 void refine_internevo(const MeasuredRow& row, RowDraft& draft);
+void refine_qwen(const MeasuredRow& row, RowDraft& draft);
+void refine_swift(const MeasuredRow& row, RowDraft& draft);
 void refine_deepspeed(const MeasuredRow& row, RowDraft& draft);
 void refine_fine_tuning(const MeasuredRow& row, RowDraft& draft);
 void refine_torchtune(const MeasuredRow& row, RowDraft& draft);

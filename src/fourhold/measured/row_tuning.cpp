@@ -6,7 +6,9 @@
 
 #include <fmt/format.h>
 
+#include "fourhold/base/error.h"
 #include "fourhold/measured/row_words.h"
+#include "fourhold/plan/lora_targets.h"
 
 namespace fourhold::measured {
 namespace {
@@ -20,9 +22,45 @@ std::optional<std::int64_t> rank_in(const std::string& peft) {
   return number_behind(peft, " r=");
 }
 
-bool has_quantised_base(const MeasuredRow& row, const std::string& peft) {
+// Nothing where the base has the run's own format.
+std::optional<plan::BasePrecision> quantised_base(const MeasuredRow& row, const std::string& peft,
+                                                  Findings& findings) {
   const std::string precision = lowered(row.precision);
-  return starts_with(peft, "qlora") || contains(precision, "int4") || contains(precision, "nf4");
+  if (contains(precision, "nf4-dq")) return plan::BasePrecision::nf4_dq;
+  if (contains(precision, "int8")) return plan::BasePrecision::int8;
+  if (contains(precision, "int4") && contains(precision, "gptq")) {
+    findings.assumes("GPTQ's 4-bit weights take what doubly quantised nf4 does");
+    return plan::BasePrecision::nf4_dq;
+  }
+  if (contains(precision, "nf4") || contains(precision, "int4") || starts_with(peft, "qlora")) {
+    return plan::BasePrecision::nf4;
+  }
+  return std::nullopt;
+}
+
+// "targets=['v_proj', 'q_proj']" as "v_proj,q_proj"; "" where the row lists none.
+std::string listed_targets(const std::string& peft) {
+  constexpr std::string_view kMark = "targets=[";
+  const std::size_t begin = peft.find(kMark);
+  if (begin == std::string::npos) {
+    return contains(peft, "targets all") ? "all-linear" : std::string();
+  }
+  std::string list;
+  for (const char c :
+       peft.substr(begin + kMark.size(), peft.find(']', begin) - begin - kMark.size())) {
+    if (c != '\'' && c != ' ') list += c;
+  }
+  return list;
+}
+
+void read_targets(const MeasuredRow& row, const std::string& peft, RowDraft& draft) {
+  const std::string list = listed_targets(peft);
+  if (list.empty()) return;
+  try {
+    draft.request.lora_targets = plan::lora_targets_from_string(list);
+  } catch (const Error&) {
+    draft.findings.assumes(fmt::format("{} is taken as adapters on all linears", row.peft));
+  }
 }
 
 }  // namespace
@@ -36,17 +74,30 @@ void read_tuning(const MeasuredRow& row, RowDraft& draft) {
     }
     return;
   }
-  draft.request.tuning = has_quantised_base(row, peft) ? plan::Tuning::qlora : plan::Tuning::lora;
+  draft.request.base_precision = quantised_base(row, peft, draft.findings);
+  draft.request.tuning = draft.request.base_precision ? plan::Tuning::qlora : plan::Tuning::lora;
   const bool low_rank = contains(peft, "lora");
   const std::optional<std::int64_t> rank = low_rank ? rank_in(peft) : std::nullopt;
   draft.request.lora_rank = rank.value_or(plan::kDefaultLoraRank);
   if (!rank) {
     draft.findings.assumes(fmt::format("the adapters' rank is {}", plan::kDefaultLoraRank));
   }
-  if (contains(peft, "embed")) draft.findings.assumes("embedding and head stay frozen");
+  if (contains(peft, "trainable embed")) {
+    draft.request.modules_to_save = model::TrainedModules::embedding_head;
+  }
+  read_targets(row, peft, draft);
   if (!starts_with(peft, "lora") && !starts_with(peft, "qlora")) {
     draft.findings.assumes(fmt::format("{} is taken as LoRA", peft.substr(0, peft.find(' '))));
   }
+}
+
+void assume_script(const ScriptAdapters& script, const MeasuredRow& row, RowDraft& draft) {
+  if (draft.request.tuning == plan::Tuning::full) return;
+  if (!draft.request.lora_targets) {
+    draft.request.lora_targets = plan::lora_targets_from_string(script.targets);
+  }
+  if (script.rank > 0 && !rank_in(lowered(row.peft))) draft.request.lora_rank = script.rank;
+  draft.request.lora_dropout = script.dropout;
 }
 
 }  // namespace fourhold::measured

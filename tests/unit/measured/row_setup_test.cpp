@@ -59,11 +59,11 @@ TEST(RowSetup, RebuildsTheRunOfEverySource) {
        "megatron-2021: tp 8 pp 12 vpp 1 ep 1 dp 4 zero 1, 2 x 256 of 2048, full bf16 on "
        "a100-sxm-80gb"},
       {"peft-0031",
-       "accelerate: tp 1 pp 1 vpp 1 ep 1 dp 1 zero 0, 4 x 1 of 768, none bf16 lora 32 on l40s"},
+       "peft: tp 1 pp 1 vpp 1 ep 1 dp 1 zero 0, 4 x 1 of 768, none bf16 lora 32 on l40s"},
       {"internevo-0017",
        "standard: tp 2 pp 1 vpp 1 ep 1 dp 4 zero 1, 4 x 4 of 2048, none bf16 on a100-sxm-80gb"},
       {"litgpt-0001",
-       "accelerate: tp 1 pp 1 vpp 1 ep 1 dp 1 zero 0, 1 x 128 of 1044, none bf16 lora 8 on "
+       "litgpt: tp 1 pp 1 vpp 1 ep 1 dp 1 zero 0, 1 x 128 of 1044, none bf16 lora 8 on "
        "a100-sxm-40gb"},
       {"foundry-0007",
        "llm-foundry: tp 1 pp 1 vpp 1 ep 1 dp 512 zero 3, 16 x 1 of 2048, full bf16 on "
@@ -78,7 +78,7 @@ TEST(RowSetup, RebuildsTheRunOfEverySource) {
       {"misc-0001",
        "fsdp2: tp 1 pp 1 vpp 1 ep 1 dp 128 zero 3, 2 x 1 of 4096, none bf16 on a100-sxm-80gb"},
       {"swift-0001",
-       "accelerate: tp 1 pp 1 vpp 1 ep 1 dp 1 zero 0, 1 x 16 of 2048, full bf16 lora 8 on "
+       "peft: tp 1 pp 1 vpp 1 ep 1 dp 1 zero 0, 1 x 16 of 2048, full bf16 lora 8 on "
        "a100-sxm-80gb"},
       {"nanotron-0437",
        "nanotron: tp 1 pp 4 vpp 1 ep 1 dp 2 zero 0, 1 x 128 of 4096, none bf16 on h100-sxm-80gb"},
@@ -91,7 +91,7 @@ TEST(RowSetup, RebuildsTheRunOfEverySource) {
        "megatron-2021: tp 4 pp 1 vpp 1 ep 1 dp 32 zero 0, 2 x 8 of 2048, full fp16 on "
        "a100-sxm-80gb"},
       {"qwen-0025",
-       "deepspeed: tp 1 pp 1 vpp 1 ep 1 dp 1 zero 0, 1 x 8 of 256, full bf16 lora 64 on "
+       "qwen-finetune: tp 1 pp 1 vpp 1 ep 1 dp 1 zero 0, 1 x 8 of 256, full bf16 lora 64 on "
        "a100-sxm-80gb"},
       {"simumax-0010",
        "megatron: tp 2 sp pp 1 vpp 1 ep 1 dp 4 zero 1, 1 x 8 of 4096, none bf16 on b200"},
