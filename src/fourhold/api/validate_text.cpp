@@ -56,10 +56,10 @@ std::string first_lines(const ValidateResult& result, const report::Screen& scre
                                      [](const RowResult& row) { return !row.skipped.empty(); });
   const std::string rows = format_count(static_cast<std::int64_t>(record.rows.size()));
   std::string text =
-      report::first_that_fits({fmt::format("{} rows replayed in {:.2f} s, {} of them skipped.",
-                                           rows, result.seconds, format_count(skipped)),
-                               rows + " rows"},
-                              screen.columns) +
+      report::first_that_fits(
+          {fmt::format("{} rows replayed, {} of them skipped.", rows, format_count(skipped)),
+           rows + " rows"},
+          screen.columns) +
       "\n";
   const std::string memory = over_all("Memory", errors_of(record, false));
   text += report::first_that_fits(
