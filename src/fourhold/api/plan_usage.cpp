@@ -31,14 +31,14 @@ struct Factor {
 };
 
 // "--tp 3 x --dp 5", and the product of those that are given.
-struct Product {
+struct FactorProduct {
   std::string text;
   std::int64_t value = 1;
   int given = 0;
   Factor last{};
 };
-Product product_of(const std::vector<Factor>& factors) {
-  Product product;
+FactorProduct product_of(const std::vector<Factor>& factors) {
+  FactorProduct product;
   for (const Factor& factor : factors) {
     if (!factor.value) continue;
     product.text +=
@@ -52,7 +52,7 @@ Product product_of(const std::vector<Factor>& factors) {
 
 // What divides `whole`, or Error: one factor alone has nearest values of its own, several only the
 // whole has.
-void refuse_unless_divides(const Product& product, std::int64_t whole, const char* whole_flag,
+void refuse_unless_divides(const FactorProduct& product, std::int64_t whole, const char* whole_flag,
                            const std::string& whole_text) {
   if (product.given == 0 || whole % product.value == 0) return;
   const std::string counts = plan::to_string(plan::multiples_around(whole, product.value));

@@ -75,6 +75,7 @@ const FrameworkRule* rule_of(const MeasuredRow& row) {
 
 std::vector<std::string_view> known_frameworks() {
   std::vector<std::string_view> names;
+  names.reserve(kRules.size());
   for (const FrameworkRule& rule : kRules) names.push_back(rule.framework);
   return names;
 }

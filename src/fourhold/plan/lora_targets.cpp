@@ -29,6 +29,7 @@ constexpr std::array<std::pair<std::string_view, AdapterTargets>, 4> kPresets{
 
 std::vector<std::string_view> known_words() {
   std::vector<std::string_view> words;
+  words.reserve(kPresets.size() + model::kAdapterTargetNames.size());
   for (const auto& preset : kPresets) words.push_back(preset.first);
   words.insert(words.end(), model::kAdapterTargetNames.begin(), model::kAdapterTargetNames.end());
   return words;

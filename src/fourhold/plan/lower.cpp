@@ -11,9 +11,9 @@ namespace fourhold::plan {
 namespace {
 
 // Makes the blocks of one plan.
-class BlockLowering {
+class ModelLowering {
  public:
-  BlockLowering(const model::ModelConfig& config, const Plan& plan, const Profile& profile)
+  ModelLowering(const model::ModelConfig& config, const Plan& plan, const Profile& profile)
       : plan_(plan), profile_(profile), degrees_(degrees_of(plan, config, profile)) {}
 
   // Adds a block and returns its index.
@@ -46,7 +46,7 @@ ProgramBlocks lower_all(const model::ModelConfig& config, const Plan& plan,
                         const Profile& profile) {
   const model::BatchSizes sizes{.micro_batch = plan.micro_batch, .seq = plan.seq};
   const model::Switches switches = switches_of(plan, profile);
-  const BlockLowering lowering(config, plan, profile);
+  const ModelLowering lowering(config, plan, profile);
   const RecomputePolicy none;
   ProgramBlocks blocks;
   blocks.blocks.reserve(config.kinds.size() + 2);

@@ -18,9 +18,9 @@ struct Request {
   bool deferred = false;
 };
 
-class Replay {
+class ReplayedRun {
  public:
-  Replay(const ExpandedRun& run, const ReplayRules& rules, std::int64_t capacity_bytes)
+  ReplayedRun(const ExpandedRun& run, const ReplayRules& rules, std::int64_t capacity_bytes)
       : run_(run), rules_(rules), allocator_(capacity_bytes) {
     sort_out();
     order();
@@ -151,7 +151,7 @@ ReplayRules replay_rules(const plan::Profile& profile, const plan::Plan& plan) {
 
 AllocatorReplay replay_allocator(const ExpandedRun& run, const ReplayRules& rules,
                                  std::int64_t capacity_bytes) {
-  return Replay(run, rules, capacity_bytes).run();
+  return ReplayedRun(run, rules, capacity_bytes).run();
 }
 
 }  // namespace fourhold::predict

@@ -100,8 +100,8 @@ std::string legend_svg(const std::vector<std::string>& groups, double width) {
   const double column = (width - kMargin) / static_cast<double>(kLegendColumns);
   for (std::size_t i = 0; i < groups.size(); ++i) {
     const double x = kMargin + column * static_cast<double>(i % kLegendColumns);
-    const double y =
-        kScatterTop + kSide + 60 + kLegendRow * static_cast<double>(i / kLegendColumns);
+    const std::size_t row = i / kLegendColumns;
+    const double y = kScatterTop + kSide + 60 + kLegendRow * static_cast<double>(row);
     out += svg_bar(x, y - 9, 10, 10, colour_of(i));
     out += svg_text(x + 16, y, "start", groups[i]);
   }

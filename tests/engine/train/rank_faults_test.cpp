@@ -98,11 +98,16 @@ TEST(RankFaults, ARankThatDiesAtAnyPointLeavesNoMarkerAndTheCheckpointBeforeWhol
         });
       });
       EXPECT_EQ(fault, "rank: died");
-      EXPECT_EQ(names_in(folder.path()), std::vector<std::string>{"step-00000001"})
-          << "rank " << victim << " after " << meets;
+      // A rank that is still writing may leave its part of the folder that is removed meanwhile.
+      for (const std::string& name : names_in(folder.path())) {
+        EXPECT_TRUE(name == "step-00000001" || name == ".step-00000002.partial")
+            << name << ", rank " << victim << " after " << meets;
+      }
       EXPECT_EQ(latest_checkpoint(folder.path()).path, folder.path() + "/step-00000001");
       ASSERT_EQ(run.save(folder.path(), 2), std::nullopt);  // and the next save succeeds
       EXPECT_EQ(latest_checkpoint(folder.path()).path, folder.path() + "/step-00000002");
+      EXPECT_EQ(names_in(folder.path()),
+                (std::vector<std::string>{"step-00000001", "step-00000002"}));
     }
   }
 }
