@@ -2,6 +2,10 @@
 
 #include <chrono>
 #include <cstdint>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+#include <unordered_set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -23,6 +27,25 @@ void add_rows(std::vector<MeasuredRow>& rows, std::vector<MeasuredRow> more) {
               std::make_move_iterator(more.end()));
 }
 
+// One file named twice, or a copy of one: its rows would count twice.
+void refuse_second_reading(const std::vector<MeasuredRow>& rows) {
+  std::unordered_set<std::string_view> ids;
+  for (const MeasuredRow& row : rows) {
+    if (ids.insert(row.id).second) continue;
+    throw Error("FILE.csv", fmt::format("row '{:.40}' stands in two of the files", row.id),
+                "name each file once, and give every row an id of its own");
+  }
+}
+
+// The drawing would take the place of the rows.
+void refuse_to_draw_over(const ValidateRequest& request) {
+  for (const std::string& file : request.files) {
+    std::error_code ignored;  // a file that is not there yet is no row file
+    if (request.svg.empty() || !std::filesystem::equivalent(file, request.svg, ignored)) continue;
+    throw Error("--svg", fmt::format("{} is a file of rows", request.svg), "name another file");
+  }
+}
+
 std::vector<MeasuredRow> read_rows(const ValidateRequest& request) {
   if (request.files.empty() && !request.builtin) {
     throw Error("FILE.csv", "is missing", "name a file of measured rows, or use --builtin");
@@ -36,6 +59,7 @@ std::vector<MeasuredRow> read_rows(const ValidateRequest& request) {
       add_rows(rows, measured::parse_rows(file.text, std::string(file.name) + ".csv"));
     }
   }
+  refuse_second_reading(rows);
   return rows;
 }
 
@@ -58,14 +82,12 @@ void keep_source(std::vector<MeasuredRow>& rows, const std::string& source) {
 }  // namespace
 
 ValidateResult validate(const ValidateRequest& request) {
+  refuse_to_draw_over(request);
   std::vector<MeasuredRow> rows = read_rows(request);
   keep_source(rows, request.source);
   ValidateResult result;
   result.rows = request.rows;
   result.headroom = request.headroom.value_or(0);
-  if (result.headroom >= 1) {
-    throw Error("--headroom", "leaves no memory to use", "give a share below 1, for example 5%");
-  }
   const measured::Exclusions exclusions(measured::excluded_text(), "excluded.csv");
   measured::Catalogue catalogue;
   const auto start = std::chrono::steady_clock::now();

@@ -37,7 +37,10 @@ void visit_options(Visitor&& visit, ValidateRequest& request) {
                OptionGroup::question,
                ValueKind::text},
         request.source);
-  visit(Option{{"headroom", "share of the device's memory that must stay free to fit: 0.05, 5%"},
+  visit(Option{{"headroom",
+                "share of the device that must stay free to fit, such as 10%",
+                {},
+                {0, 0.99}},
                OptionGroup::question,
                ValueKind::number},
         request.headroom);
