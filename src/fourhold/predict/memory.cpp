@@ -139,7 +139,10 @@ void limit_reserved(const model::ModelConfig& config, const plan::Plan& plan,
   if (!memory.allocator || memory.reserved_bytes <= capacity) return;
   if (memory.needed_bytes > usable_bytes) return;
   memory.allocator = replay_stage(config, plan, profile, memory.peak_stage, capacity.count());
-  memory.reserved_bytes = Bytes(memory.allocator->reserved_peak_bytes.back());
+  // Where its blocks do not serve a request it has asked the device for all there is.
+  memory.reserved_bytes = memory.allocator->out_of_memory
+                              ? capacity
+                              : Bytes(memory.allocator->reserved_peak_bytes.back());
   memory.device_bytes = memory.reserved_bytes + Bytes(profile.runtime_bytes);
 }
 

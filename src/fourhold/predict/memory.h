@@ -69,7 +69,8 @@ enum class WithLedger : std::uint8_t { yes, no };
     std::int64_t stage, std::int64_t capacity_bytes = CachingAllocator::kUnlimited);
 
 // The allocator's figures on a device with that much usable memory. Where the replay without a
-// limit passes it though needed_bytes does not, the replay is run again within it.
+// limit passes it though needed_bytes does not, the replay is run again within it; where that runs
+// out of memory, all of the device is reserved.
 void limit_reserved(const model::ModelConfig& config, const plan::Plan& plan,
                     const plan::Profile& profile, Bytes usable_bytes, MemoryPrediction& memory);
 

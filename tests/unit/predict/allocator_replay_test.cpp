@@ -162,6 +162,8 @@ RC_GTEST_PROP(AllocatorReplay, decides_reserved_bytes_and_not_needed_bytes, ()) 
   RC_ASSERT(memory.reserved_bytes == before);
   limit_reserved(config, *plan, profile, memory.needed_bytes, memory);
   RC_ASSERT(memory.reserved_bytes <= std::max(before, memory.needed_bytes));
+  RC_ASSERT(memory.reserved_bytes >= memory.allocated_bytes);
+  RC_ASSERT(memory.device_bytes == memory.reserved_bytes);
 }
 
 // Ultra-Scale Playbook, runs nanotron-0003, 0033, 0092, 0158 of data/measured: 1.34B, one sequence

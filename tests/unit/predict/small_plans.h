@@ -65,8 +65,8 @@ inline void draw_adapters(plan::Plan& plan) {
 }
 
 // A random plan of that model, or nothing when the draw is not legal.
-inline std::optional<plan::Plan> random_plan(const model::ModelConfig& config,
-                                             const plan::Profile& profile) {
+inline std::optional<plan::Plan> drawn_plan(const model::ModelConfig& config,
+                                            const plan::Profile& profile) {
   plan::Plan plan;
   plan.profile = profile.name;
   plan.seq = pick<std::int64_t>({16, 32});
@@ -104,6 +104,16 @@ inline std::optional<plan::Plan> random_plan(const model::ModelConfig& config,
   } catch (const Error&) {
     return std::nullopt;
   }
+  return plan;
+}
+
+// The first legal one of many draws: some profiles have few of the splits, and a property gives up
+// when most of its draws are discarded. Nothing where there seems to be none.
+inline std::optional<plan::Plan> random_plan(const model::ModelConfig& config,
+                                             const plan::Profile& profile) {
+  constexpr int kMostDraws = 100;
+  std::optional<plan::Plan> plan;
+  for (int draw = 0; draw < kMostDraws && !plan; ++draw) plan = drawn_plan(config, profile);
   return plan;
 }
 
