@@ -1,13 +1,12 @@
 #include "fourhold/api/option_value.h"
 
 #include <algorithm>
-#include <cmath>
-#include <cstdlib>
 
 #include <fmt/format.h>
 
 #include "fourhold/base/error.h"
 #include "fourhold/base/field_reader.h"
+#include "fourhold/base/parse_number.h"
 #include "fourhold/base/quantity.h"
 
 namespace fourhold::api {
@@ -40,20 +39,18 @@ void set_from_text(const Option& /*option*/, std::string_view text, const std::s
 
 void set_from_text(const Option& option, std::string_view text, const std::string& where,
                    std::optional<double>& out) {
-  std::string digits(text);
+  std::string_view digits = text;
   const plan::FieldInfo& field = option.field;
   const bool is_share = field.numbers.most <= 1;
   const bool percent = is_share && !digits.empty() && digits.back() == '%';
-  if (percent) digits.pop_back();
-  char* end = nullptr;
-  double value = std::strtod(digits.c_str(), &end);
-  const bool complete = !digits.empty() && end == digits.c_str() + digits.size();
-  if (percent) value /= 100;
+  if (percent) digits.remove_suffix(1);
+  const std::optional<double> number = parse_number(digits);
   const char* example = is_share ? ", for example 0.1 or 10%" : "";
-  if (!complete || !std::isfinite(value)) {
+  if (!number) {
     throw Error(where, fmt::format("'{:.40}' is not a {}", text, is_share ? "share" : "number"),
                 fmt::format("give a number {}{}", range_text(field.numbers), example));
   }
+  const double value = percent ? *number / 100 : *number;
   if (value < field.numbers.least || value > field.numbers.most) {
     throw Error(where, fmt::format("is {:.40}; it must be {}", text, range_text(field.numbers)),
                 fmt::format("the nearest valid value is {}{}",

@@ -1,5 +1,6 @@
 // The answer of `fourhold validate` as text.
 #include <algorithm>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <vector>
@@ -30,14 +31,13 @@ std::string metric_text(Metric metric) {
 std::string percent(double value) { return fmt::format("{:.1f}", value); }
 std::string signed_percent(double value) { return fmt::format("{:+.1f}", value); }
 
-// All errors of a metric that count, over all sources.
-std::vector<double> errors_of(const Record& record, bool time) {
+// All errors of these metrics that count, over all sources.
+std::vector<double> errors_of(const Record& record, std::initializer_list<Metric> metrics) {
   std::vector<double> errors;
   for (const RowResult& row : record.rows) {
     for (const measured::Comparison& one : row.comparisons) {
-      if ((one.metric == Metric::step_time) == time && one.set_apart.empty()) {
-        errors.push_back(one.error_percent());
-      }
+      const bool asked = std::find(metrics.begin(), metrics.end(), one.metric) != metrics.end();
+      if (asked && one.set_apart.empty()) errors.push_back(one.error_percent());
     }
   }
   return errors;
@@ -61,9 +61,11 @@ std::string first_lines(const ValidateResult& result, const report::Screen& scre
            rows + " rows"},
           screen.columns) +
       "\n";
-  const std::string memory = over_all("Memory", errors_of(record, false));
+  const std::string memory =
+      over_all("Memory", errors_of(record, {Metric::memory_allocated, Metric::memory_reserved}));
   text += report::first_that_fits(
-              {memory + "; " + over_all("step time", errors_of(record, true)) + ".", memory},
+              {memory + "; " + over_all("step time", errors_of(record, {Metric::step_time})) + ".",
+               memory},
               screen.columns) +
           "\n";
   const measured::FitTable& fit = record.fit;
@@ -109,10 +111,11 @@ std::string lines_text(const std::vector<SummaryLine>& lines, const std::string&
   return "\n" + title_text(title, screen) + table.text(screen);
 }
 
-std::vector<SummaryLine> of_class(const std::vector<SummaryLine>& lines, bool apart) {
+std::vector<SummaryLine> of_classes(const std::vector<SummaryLine>& lines,
+                                    std::initializer_list<RowClass> classes) {
   std::vector<SummaryLine> some;
   for (const SummaryLine& line : lines) {
-    if ((line.rows == RowClass::set_apart) == apart) some.push_back(line);
+    if (std::find(classes.begin(), classes.end(), line.rows) != classes.end()) some.push_back(line);
   }
   return some;
 }
@@ -211,8 +214,10 @@ std::string to_text(const ValidateResult& result, const report::Screen& screen) 
   const Record& record = result.record;
   std::string text = first_lines(result, screen);
   text += lines_text(record.summary, "Errors by source, percent", screen);
-  text += lines_text(of_class(record.classes, false), "Of these", screen);
-  text += lines_text(of_class(record.classes, true), "Set apart, in none of the above", screen);
+  text += lines_text(of_classes(record.classes, {RowClass::dense, RowClass::experts}), "Of these",
+                     screen);
+  text += lines_text(of_classes(record.classes, {RowClass::set_apart}),
+                     "Set apart, in none of the above", screen);
   text += fit_text(result, screen);
   text += ranking_text(record, screen);
   text += skipped_text(record, screen);

@@ -105,13 +105,9 @@ bool is_tied(std::string_view name, bool otherwise) {
 }  // namespace
 
 std::string folded_model_name(std::string_view name) {
-  std::string folded;
-  for (const char c : name) {
-    if (c == ' ' || c == '_' || c == '/') {
-      folded += '-';
-    } else {
-      folded += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-    }
+  std::string folded = lowered(name);
+  for (char& c : folded) {
+    if (c == ' ' || c == '_' || c == '/') c = '-';
   }
   return folded;
 }

@@ -1,10 +1,12 @@
 #include "fourhold/measured/row_model.h"
 
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "fourhold/base/quantity.h"
 #include "fourhold/measured/model_family.h"
 #include "fourhold/measured/published_model.h"
 
@@ -84,8 +86,9 @@ model::FeedForward feed_forward_of(const MeasuredRow& row, ModelStyle style) {
   ffn.experts = *row.experts;
   ffn.active_experts = *row.active_experts;
   ffn.expert_width = *row.ffn;
-  const std::string shared(row.fact("moe-shared-expert-intermediate-size"));
-  if (!shared.empty()) ffn.shared_width = std::stoll(shared);
+  constexpr std::string_view kShared = "moe-shared-expert-intermediate-size";
+  const std::string_view shared = row.fact(kShared);
+  if (!shared.empty()) ffn.shared_width = parse_count(shared, std::string(kShared));
   return ffn;
 }
 

@@ -1,6 +1,7 @@
 #include "fourhold/measured/row_plan.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -112,6 +113,8 @@ void read_sharding(const MeasuredRow& row, RowDraft& draft) {
     stage = 2;
   } else if (starts_with(sharding, "zero1") || contains(sharding, "distributed optimizer")) {
     stage = 1;
+  } else if (!sharding.empty() && !starts_with(sharding, "none")) {
+    draft.findings.assumes(fmt::format("'{:.60}' is no sharding", row.sharding));
   }
   if (starts_with(sharding, "hsdp")) {
     draft.findings.assumes("the shard group is the whole data-parallel group");
@@ -148,32 +151,63 @@ void read_recompute(const MeasuredRow& row, const FrameworkRule& rule, RowDraft&
     draft.findings.assumes(fmt::format("recompute is {}", text));
   }
   draft.request.recompute = policy_of(text);
+  const bool known = starts_with(text, "none") || starts_with(text, "auto") ||
+                     starts_with(text, "default");  // the last two are their framework's to read
+  if (draft.request.recompute == plan::RecomputePolicy{} && !known) {
+    draft.findings.assumes(fmt::format("'{:.60}' recomputes nothing", row.recompute));
+  }
 }
+
+// The first word of the text that is in the list, or the end.
+template <class Words>
+auto word_in(std::string_view text, const Words& words) {
+  return std::find_if(words.begin(), words.end(),
+                      [text](const auto& word) { return contains(text, word.text); });
+}
+
+// In the order in which they count: bf16 beside fp16 in one text is a run in bf16.
+struct FormatWord {
+  std::string_view text;
+  plan::Precision format;
+};
+constexpr std::array kFormatWords{
+    FormatWord{"bf16", plan::Precision::bf16},   FormatWord{"bfloat16", plan::Precision::bf16},
+    FormatWord{"fp16", plan::Precision::fp16},   FormatWord{"fp8", plan::Precision::bf16},
+    FormatWord{"float8", plan::Precision::bf16}, FormatWord{"fp4", plan::Precision::bf16},
+    FormatWord{"int4", plan::Precision::bf16},   FormatWord{"int8", plan::Precision::bf16},
+    FormatWord{"16-bit", plan::Precision::bf16}};
+
+struct OptimizerWord {
+  std::string_view text;
+  plan::Optimizer optimizer;
+};
+constexpr std::array kOptimizerWords{OptimizerWord{"8-bit", plan::Optimizer::adamw_8bit},
+                                     OptimizerWord{"8bit", plan::Optimizer::adamw_8bit},
+                                     OptimizerWord{"muon", plan::Optimizer::muon},
+                                     OptimizerWord{"adafactor", plan::Optimizer::adafactor},
+                                     OptimizerWord{"sgd", plan::Optimizer::sgd_momentum},
+                                     OptimizerWord{"lion", plan::Optimizer::lion},
+                                     OptimizerWord{"adam", plan::Optimizer::adamw}};
 
 void read_formats(const MeasuredRow& row, RowDraft& draft) {
   const std::string precision = lowered(row.precision);
-  plan::Precision format = plan::Precision::bf16;
-  if (contains(precision, "fp16") && !contains(precision, "bf16")) format = plan::Precision::fp16;
+  const auto* format = word_in(precision, kFormatWords);
+  draft.request.precision = format == kFormatWords.end() ? plan::Precision::bf16 : format->format;
   if (starts_with(precision, "fp32") || starts_with(precision, "float32")) {
-    format = plan::Precision::fp32;
+    draft.request.precision = plan::Precision::fp32;
+  } else if (precision.empty()) {
+    draft.findings.assumes("precision is bf16");
+  } else if (format == kFormatWords.end()) {
+    draft.findings.assumes(fmt::format("'{:.60}' is taken as bf16", row.precision));
   }
-  if (precision.empty()) draft.findings.assumes("precision is bf16");
-  draft.request.precision = format;
 
   const std::string optimizer = lowered(row.optimizer);
-  plan::Optimizer kind = plan::Optimizer::adamw;
-  if (contains(optimizer, "8-bit") || contains(optimizer, "8bit")) {
-    kind = plan::Optimizer::adamw_8bit;
-  } else if (contains(optimizer, "muon")) {
-    kind = plan::Optimizer::muon;
-  } else if (contains(optimizer, "adafactor")) {
-    kind = plan::Optimizer::adafactor;
-  } else if (contains(optimizer, "sgd")) {
-    kind = plan::Optimizer::sgd_momentum;
-  } else if (contains(optimizer, "lion")) {
-    kind = plan::Optimizer::lion;
+  const auto* kind = word_in(optimizer, kOptimizerWords);
+  draft.request.optimizer =
+      kind == kOptimizerWords.end() ? plan::Optimizer::adamw : kind->optimizer;
+  if (kind == kOptimizerWords.end() && !optimizer.empty()) {
+    draft.findings.assumes(fmt::format("'{:.60}' is taken as AdamW", row.optimizer));
   }
-  draft.request.optimizer = kind;
 }
 
 void read_offload(const MeasuredRow& row, RowDraft& draft) {

@@ -63,15 +63,15 @@ RowReading setup_of(const MeasuredRow& row, Catalogue& catalogue) {
                    {});
   }
   draft.profile = catalogue.profile(std::string(rule->profile));
-  read_cluster(row, catalogue, draft);
-  auto config = model_of(row, style_of(row, *rule), catalogue, draft.findings);
-  read_plan(row, *rule, draft);
-  if (!draft.findings.missing.empty()) {
-    const std::string why = draft.findings.missing_text();
-    return skipped(why, std::move(draft.findings));
-  }
-  draft.config = *std::move(config);
   try {
+    read_cluster(row, catalogue, draft);
+    auto config = model_of(row, style_of(row, *rule), catalogue, draft.findings);
+    read_plan(row, *rule, draft);
+    if (!draft.findings.missing.empty()) {
+      const std::string why = draft.findings.missing_text();
+      return skipped(why, std::move(draft.findings));
+    }
+    draft.config = *std::move(config);
     if (rule->refine != nullptr) rule->refine(row, draft);
     price_fp8(row, draft);
     allow_what_ran(draft);

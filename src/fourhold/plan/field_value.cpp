@@ -2,13 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
-#include <cstdlib>
 
 #include <fmt/format.h>
 
 #include "fourhold/base/error.h"
 #include "fourhold/base/near_match.h"
+#include "fourhold/base/parse_number.h"
 #include "fourhold/base/quantity.h"
 #include "fourhold/plan/legal_values.h"
 #include "fourhold/plan/lora_targets.h"
@@ -135,13 +134,9 @@ json::Value json_of_text(std::string_view text, const Path& path, const std::int
 }
 json::Value json_of_text(std::string_view text, const Path& path, const double* /*type*/,
                          IntegerRange /*range*/) {
-  const std::string digits(text);
-  char* end = nullptr;
-  const double value = std::strtod(digits.c_str(), &end);
-  if (digits.empty() || *end != '\0' || !std::isfinite(value)) {
-    throw Error(path, fmt::format("'{:.40}' is not a number", text), "give a number such as 0.05");
-  }
-  return value;
+  const std::optional<double> value = parse_number(text);
+  if (value) return *value;
+  throw Error(path, fmt::format("'{:.40}' is not a number", text), "give a number such as 0.05");
 }
 json::Value json_of_text(std::string_view text, const Path& path,
                          const std::vector<std::int64_t>* /*type*/, IntegerRange range) {

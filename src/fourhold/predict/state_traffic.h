@@ -73,8 +73,7 @@ struct StateTrafficInput {
 //   Optimizer: each owned parameter's master and moments are read and written, its gradient is read
 //     for the norm and for the update, its weight is written: 30 bytes with bf16 AdamW.
 //   Accumulation, where m > 1: the accumulator is read and written, and the new gradient read
-//   unless
-//     their product adds it in place (6 bytes in 16 bits, 10 with fp32 gradients, 8 fused).
+//     unless their product adds it in place (6 bytes in 16 bits, 10 with fp32 gradients, 8 fused).
 //   Offload: master and moments pass through the device once a step, in both directions at once;
 //     offloaded gradients go to the host after each micro-batch and come back with them; under
 //     `all` weights come once for forward and once for backward.

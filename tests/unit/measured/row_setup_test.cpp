@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include "fourhold/measured/builtin_rows.h"
@@ -163,6 +164,33 @@ TEST(RowSetup, SkipsOnlyForAFactThatIsMissing) {
   // In NVIDIA's tables a blank vpp is not 1.
   EXPECT_EQ(why(changed("mbridge-0079", [](MeasuredRow& row) { row.vpp.reset(); })),
             "vpp is not published");
+}
+
+// A word that nobody knows is no silent default, and a fact that is no number no end of the replay.
+TEST(RowSetup, SaysWhatItTakesUnknownWordsFor) {
+  Catalogue catalogue;
+  const auto assumed = [&catalogue](const std::function<void(MeasuredRow&)>& change) {
+    const RowReading reading = setup_of(changed("simumax-0001", change), catalogue);
+    return reading.setup ? fmt::format("{}", fmt::join(reading.assumed, "; "))
+                         : "skipped: " + reading.skipped;
+  };
+  const std::string before = assumed([](MeasuredRow&) {});
+  const auto added = [&](const std::function<void(MeasuredRow&)>& change) {
+    const std::string all = assumed(change);
+    const std::size_t place = all.find('\'');
+    return place == std::string::npos || all == before ? all : all.substr(place);
+  };
+  EXPECT_EQ(before.find('\''), std::string::npos) << before;
+  EXPECT_EQ(added([](MeasuredRow& row) { row.sharding = "zero9"; }), "'zero9' is no sharding");
+  EXPECT_EQ(added([](MeasuredRow& row) { row.recompute = "bogus"; }), "'bogus' recomputes nothing");
+  EXPECT_EQ(added([](MeasuredRow& row) { row.precision = "bf17"; }), "'bf17' is taken as bf16");
+  EXPECT_EQ(added([](MeasuredRow& row) { row.optimizer = "foo"; }), "'foo' is taken as AdamW");
+  const RowReading wrong = setup_of(
+      changed("mcoretest-0309",
+              [](MeasuredRow& row) { row.facts["moe-shared-expert-intermediate-size"] = "wide"; }),
+      catalogue);
+  EXPECT_FALSE(wrong.setup.has_value());
+  EXPECT_NE(wrong.skipped.find("moe-shared-expert-intermediate-size"), std::string::npos);
 }
 
 TEST(RowSetup, EveryDeviceOfThePublishedRowsIsKnown) {
