@@ -24,6 +24,7 @@ bool speaks(int rank, const engine::PeerFailure& failure) {
 
 JoinedRanks::JoinedRanks(Seconds timeout) : place_(rank_place()) {
   if (place_.started.ranks == 1) return;
+  engine::require_interface(place_.started, engine::process_environment);
   communicator_ = engine::mpi_world({.timeout = timeout});
   place_.mpi_ranks = communicator_->size();
   place_.mpi = communicator_->name();

@@ -16,7 +16,8 @@ namespace fourhold::engine_app {
 class JoinedRanks {
  public:
   // Meets the other ranks where a launcher started several; else this process is the only one. A
-  // rank that has not answered for `timeout` is given up.
+  // rank that has not answered for `timeout` is given up. Throws Error where srun gave them no way
+  // to meet.
   explicit JoinedRanks(Seconds timeout = engine::MpiOptions{}.timeout);
 
   [[nodiscard]] engine::OwnRank own() const {

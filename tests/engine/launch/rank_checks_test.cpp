@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "fourhold/base/error.h"
 
@@ -130,6 +132,28 @@ TEST(RankChecks, ThreadsThatNobodyStatesAreTheCoresOfTheRank) {
   place.node_ranks = 16;
   EXPECT_EQ(default_threads(place), 1);
   EXPECT_EQ(default_threads(RankPlace{}), 1);
+}
+
+// Found with Slurm 22.05: its pmix plugin sets PMIX_RANK, pmi2 PMI_RANK, and none neither.
+TEST(RankChecks, SrunWithoutAnInterfaceToMpiIsRefusedBeforeMpiStarts) {
+  const StartedAs srun{Launcher::slurm, 0, 2, 2};
+  const auto fault_with = [&](std::string_view variable, const StartedAs& started) {
+    try {
+      require_interface(started, [&](std::string_view name) {
+        return name == variable ? std::optional<std::string>("0") : std::nullopt;
+      });
+    } catch (const Error& fault) {
+      return std::string(fault.what()) + ": " + fault.hint();
+    }
+    return std::string();
+  };
+  EXPECT_EQ(fault_with("PMIX_RANK", srun), "");
+  EXPECT_EQ(fault_with("PMI_RANK", srun), "");
+  EXPECT_EQ(fault_with("", {Launcher::open_mpi, 0, 2, 2}), "");
+  EXPECT_EQ(fault_with("", {Launcher::slurm, 0, 1, 1}), "");
+  const std::string fault = fault_with("SLURM_PROCID", srun);
+  EXPECT_TRUE(has(fault, "srun started 2 ranks")) << fault;
+  EXPECT_TRUE(has(fault, "srun --mpi=pmix")) << fault;
 }
 
 }  // namespace

@@ -10,6 +10,13 @@
 namespace fourhold::engine {
 namespace {
 
+std::string hint_on_interface() {
+  return fmt::format(
+      "name the interface to MPI: srun --mpi={} for Open MPI, --mpi={} for MPICH (`fourhold launch "
+      "--slurm` prints the command)",
+      slurm_interface(Launcher::open_mpi), slurm_interface(Launcher::mpich));
+}
+
 // Started by another library's launcher, every process is rank 0 of 1: N runs of the whole job,
 // which write the same files.
 void require_one_library(const RankPlace& place) {
@@ -24,9 +31,7 @@ void require_one_library(const RankPlace& place) {
       place.mpi.empty() ? std::string("build it with MPI installed (libopenmpi-dev), or "
                                       "start one rank without a launcher")
       : *place.started.launcher == Launcher::slurm
-          ? fmt::format("name the interface to MPI: srun --mpi={} for Open MPI, --mpi={} for MPICH "
-                        "(`fourhold launch --slurm` prints the command)",
-                        slurm_interface(Launcher::open_mpi), slurm_interface(Launcher::mpich))
+          ? hint_on_interface()
           : std::string("start it by the launcher of that library: `fourhold launch` "
                         "prints the command"));
 }
@@ -60,6 +65,15 @@ void require_shared_memory(const RankNeeds& needs, const RankPlace& place) {
 }
 
 }  // namespace
+
+void require_interface(const StartedAs& started, const Environment& environment) {
+  if (started.launcher != Launcher::slurm || started.ranks == 1) return;
+  if (environment("PMIX_RANK") || environment("PMI_RANK")) return;
+  throw Error("MPI",
+              fmt::format("srun started {} and gave them no way to meet (its --mpi is none)",
+                          counted(started.ranks, "rank")),
+              hint_on_interface());
+}
 
 void require_cores(std::int64_t threads, const RankPlace& place) {
   if (threads <= place.mask_cores) return;

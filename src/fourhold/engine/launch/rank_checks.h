@@ -37,6 +37,11 @@ struct RankNeeds {
 // warnings: more threads than the node has cores.
 [[nodiscard]] std::vector<std::string> check_ranks(const RankNeeds& needs, const RankPlace& place);
 
+// Throws Error where srun started several ranks and gave them no way to meet: --mpi=none, which is
+// its default unless slurm.conf has another (MpiDefault). An MPI that is started all the same ends
+// the process with words of its own. Asked before MPI is.
+void require_interface(const StartedAs& started, const Environment& environment);
+
 // Threads of a rank where nobody says how many: the cores it was bound to; those of its node
 // divided by its ranks where it is bound to none; at least 1.
 [[nodiscard]] std::int64_t default_threads(const RankPlace& place);
