@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
+#include <filesystem>
+#include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -10,6 +13,7 @@
 #include "fourhold/base/error.h"
 #include "fourhold/base/quantity.h"
 #include "fourhold/base/text_file.h"
+#include "fourhold/model/catalogue.h"
 #include "fourhold/report/table.h"
 #include "fourhold/report/text.h"
 
@@ -19,7 +23,18 @@ namespace {
 constexpr std::int64_t kMaxLedgerBytes = std::int64_t{1} << 28;  // an expanded ledger is large
 constexpr std::size_t kMostRows = 40;                            // of text; JSON has all
 
+void refuse_model_name(const std::string& path) {
+  const std::vector<std::string_view> names = model::catalogue_names();
+  if (std::find(names.begin(), names.end(), path) == names.end()) return;
+  if (std::filesystem::exists(path)) return;
+  throw Error(path, "is a model, and compare takes two ledgers",
+              fmt::format("write one: `fourhold explain {} --json > a.json`; `train --out` writes "
+                          "the predicted and the measured one",
+                          path));
+}
+
 ledger::Ledger read_ledger(const std::string& path) {
+  refuse_model_name(path);
   const json::Value document = json::parse(read_text_file(path, kMaxLedgerBytes), path);
   if (document.is_object()) {
     if (const json::Value* inside = document.find("ledger")) {

@@ -66,6 +66,16 @@ std::string leading_schema(std::string_view start) {
               fmt::format("it must be '{}'", kSchema));
 }
 
+// A plan without a schema may be any object; one with a model's own fields is another file.
+void refuse_model_config(const json::Value& value) {
+  if (!value.is_object()) return;
+  for (const char* field : {"model_type", "architectures"}) {
+    if (value.find(field) == nullptr) continue;
+    throw Error(field, "is of a model's config, and a plan file is expected here",
+                "name the model once, and the plan's file after it");
+  }
+}
+
 PlanFile plan_file_from(const json::Value& value, PlanFileKind kind) {
   PlanFile file;
   FieldReader reader(value, "");
@@ -74,6 +84,7 @@ PlanFile plan_file_from(const json::Value& value, PlanFileKind kind) {
     if (kind == PlanFileKind::names_its_model) {
       throw Error("schema", "is missing", fmt::format("write \"schema\": \"{}\"", kSchema));
     }
+    refuse_model_config(value);
     file.plan = plan::request_from_json(value, "");
     return file;
   }
