@@ -100,12 +100,16 @@ std::string ranks_text(RankResults ranks, const report::Screen& screen) {
   const RankResult sum = sum_of(ranks);
   const std::int64_t predicted = whole_bytes(sum.predicted_traffic_bytes);
   return table.text(screen) +
-         report::wrapped(
-             fmt::format("{} by all ranks, {} predicted{}",
-                         format_bytes(Bytes(sum.measured_traffic_bytes)),
-                         format_bytes(Bytes(predicted)),
-                         predicted == sum.measured_traffic_bytes ? ": equal" : ": they differ"),
-             screen.columns, "Sent     ");
+         report::wrapped(fmt::format("{} by all ranks, {} predicted{}",
+                                     format_bytes(Bytes(sum.measured_traffic_bytes)),
+                                     format_bytes(Bytes(predicted)),
+                                     sent_as_predicted(ranks) ? ": equal" : ": they differ"),
+                         screen.columns, "Sent     ");
+}
+
+bool sent_as_predicted(RankResults ranks) {
+  const RankResult sum = sum_of(ranks);
+  return whole_bytes(sum.predicted_traffic_bytes) == sum.measured_traffic_bytes;
 }
 
 }  // namespace fourhold::engine_app

@@ -26,5 +26,7 @@ using RankResults = std::span<const engine::RankResult>;
 [[nodiscard]] std::string ranks_bytes_text(RankResults ranks);
 // A table with a row for each rank.
 [[nodiscard]] std::string ranks_text(RankResults ranks, const report::Screen& screen);
+// Whether all ranks of the job together have sent the bytes that were predicted.
+[[nodiscard]] bool sent_as_predicted(RankResults ranks);
 
 }  // namespace fourhold::engine_app

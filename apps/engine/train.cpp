@@ -1,6 +1,7 @@
 // `fourhold train`.
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
@@ -13,6 +14,7 @@
 
 #include "apps/engine/folder_lock.h"
 #include "apps/engine/joined_ranks.h"
+#include "apps/engine/ranks_report.h"
 #include "apps/engine/step_lines.h"
 #include "apps/engine/stop_signal.h"
 #include "apps/engine/train_report.h"
@@ -44,19 +46,28 @@ class TrainLog {
     if (goes_on_) {
       if (request.resume.empty()) {
         throw Error("--out", folder_ + " holds the log of another run",
-                    "go on with it by --resume auto, name another folder, or delete " + log_path());
+                    "go on with it by --resume auto, or name another folder");
       }
     }
     open_lines();
   }
-  ~TrainLog() { end_line(); }
+  // A run that was refused before its first step leaves no empty log.
+  ~TrainLog() {
+    end_line();
+    if (folder_.empty() || events_) return;
+    lines_.close();
+    std::error_code fault;
+    if (std::filesystem::file_size(log_path(), fault) == 0 && !fault) {
+      std::filesystem::remove(log_path(), fault);
+    }
+  }
   TrainLog(const TrainLog&) = delete;
   TrainLog& operator=(const TrainLog&) = delete;
 
   // What follows starts on a line of its own.
   void end_line() {
     if (open_) shell::write_note("\n");
-    open_ = false;
+    open_ = evaluation_open_ = false;
   }
   void note(const std::string& text) {
     write_waiting();
@@ -69,6 +80,7 @@ class TrainLog {
 
   void line(const engine::TrainLine& line) {
     write_waiting();
+    if (evaluation_open_) end_line();
     write_files(line);
     const bool last = line.step.step == frame_.steps;
     if (line.step.step % every_ != 0 && !last && line.step.step != 1) return;
@@ -83,7 +95,28 @@ class TrainLog {
     open_ = terminal_;
   }
 
+  // How far an evaluation is: one line, rewritten, on a terminal; in a file one every ten seconds.
+  void evaluating(std::int64_t done, std::int64_t whole) {
+    const Clock::time_point now = Clock::now();
+    if (done == 0) evaluated_ = now;
+    if (now - evaluated_ < (terminal_ ? kTerminalRest : kFileRest)) return;
+    evaluated_ = now;
+    const std::string text = fmt::format("evaluating: {} of {} held-out micro-batches",
+                                         format_count(done), format_count(whole));
+    if (!terminal_) {
+      shell::write_note(text + "\n");
+      return;
+    }
+    if (!evaluation_open_) end_line();
+    shell::write_note("\r\x1b[K" + text);
+    open_ = evaluation_open_ = true;
+  }
+
  private:
+  using Clock = std::chrono::steady_clock;
+  static constexpr std::chrono::milliseconds kTerminalRest{500};
+  static constexpr std::chrono::milliseconds kFileRest{10'000};
+
   void write_waiting() {
     for (const std::string& text : waiting_) shell::write_note(shell::labelled("", text));
     waiting_.clear();
@@ -94,15 +127,32 @@ class TrainLog {
                 "make room on the disk, or name a folder that can be written to with --out");
   }
 
+  // STEM.jsonl, or the first of STEM-2.jsonl, STEM-3.jsonl ... that is not there.
+  [[nodiscard]] static std::string free_name(const std::string& stem) {
+    std::string name = stem + ".jsonl";
+    for (int i = 2; std::filesystem::exists(name); ++i) name = fmt::format("{}-{}.jsonl", stem, i);
+    return name;
+  }
+
   void open_lines() {
     lines_.open(log_path(), std::ios::app);
     if (!lines_) refuse_log();
   }
   // The run before may have got further than its last checkpoint: of a step that is done twice the
-  // second stays.
+  // second stays. The log of one that left no checkpoint is kept under another name: this run need
+  // not be the same.
   void go_on_from(std::int64_t step) {
     if (!goes_on_) return;
     lines_.close();
+    if (step == 1) {
+      const std::string kept = free_name(folder_ + "/log-before");
+      std::error_code fault;
+      std::filesystem::rename(log_path(), kept, fault);
+      open_lines();
+      note(fault ? log_path() + " goes on behind the lines of the run before"
+                 : "the log of the run before is kept as " + kept);
+      return;
+    }
     const std::int64_t cut = cut_steps_from(log_path(), step);
     open_lines();
     note(cut == 0 ? log_path() + " goes on behind the lines of the run before"
@@ -136,7 +186,9 @@ class TrainLog {
   std::int64_t every_;
   bool terminal_;
   bool open_ = false;
-  bool goes_on_ = false;  // there are lines of a run before
+  bool evaluation_open_ = false;  // the open line tells of an evaluation
+  Clock::time_point evaluated_;   // when that was told last
+  bool goes_on_ = false;          // there are lines of a run before
   std::vector<std::string> waiting_;
   std::string folder_;
   std::ofstream lines_;
@@ -165,8 +217,8 @@ ExitCode code_of(const engine::TrainResult& result) {
   const bool equal =
       std::all_of(result.ranks.begin(), result.ranks.end(),
                   [](const engine::RankResult& rank) { return rank.entries_differing == 0; });
-  return equal && result.comparison.is_equal() && !result.stopped_early ? ExitCode::done
-                                                                        : ExitCode::answer_is_no;
+  const bool whole = !result.stopped_early && !result.evaluation_stopped;
+  return equal && result.comparison.is_equal() && whole ? ExitCode::done : ExitCode::answer_is_no;
 }
 
 void write_ledgers(const std::string& folder, const engine::TrainResult& result,
@@ -209,11 +261,16 @@ ExitCode train_as(const Question& question, const api::TrainRequest& request,
   frame.expected = expected_speed(request.device, prepared.setup, [&](const std::string& text) {
     log.note_later("note: " + text);
   });
-  const engine::TrainResult result =
-      engine::train(prepared.setup, {.note = [&](const std::string& text) { log.note(text); },
-                                     .line = [&](const engine::TrainLine& line) { log.line(line); },
-                                     .stop_asked = [] { return stop_asked(); }});
+  const engine::TrainResult result = engine::train(
+      prepared.setup,
+      {.note = [&](const std::string& text) { log.note(text); },
+       .line = [&](const engine::TrainLine& line) { log.line(line); },
+       .stop_asked = [] { return stop_asked(); },
+       .evaluating = [&](std::int64_t done, std::int64_t whole) { log.evaluating(done, whole); }});
   log.end_line();
+  if (result.evaluation_stopped) {
+    log.note("the evaluation was ended by a signal: there is no held-out loss");
+  }
   if (result.stopped_early) {
     log.note(result.checkpoint ? "stopped by a signal; go on with --resume auto"
              : kept            ? "stopped by a signal before the first step"
@@ -225,7 +282,7 @@ ExitCode train_as(const Question& question, const api::TrainRequest& request,
   shell::write_output(question.form == api::Form::json ? json::write(to_json(result, frame)) + "\n"
                                                        : to_text(result, frame, question.screen));
   if (kept && has_steps(result)) write_ledgers(request.out, result, 0);
-  return code_of(result);
+  return sent_as_predicted(result.ranks) ? code_of(result) : ExitCode::answer_is_no;
 }
 
 }  // namespace
@@ -237,7 +294,8 @@ ExitCode train(const Question& question) {
   } catch (const Error&) {
     return refuse_on_all_ranks();
   }
-  JoinedRanks ranks{Seconds{static_cast<double>(request.rank_timeout.value_or(60))}};
+  JoinedRanks ranks{request.rank_timeout ? Seconds{static_cast<double>(*request.rank_timeout)}
+                                         : engine::MpiOptions{}.timeout};
   return ranks.run([&] { return train_as(question, request, ranks); });
 }
 

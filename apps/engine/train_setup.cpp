@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -121,14 +122,30 @@ engine::StepOptions step_options(const api::TrainRequest& request, const plan::P
 }
 
 // The folder of MODEL where it holds weights.
-std::optional<std::string> weights_beside(const std::string& model) {
+bool ends_with(std::string_view text, std::string_view end) {
+  return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
+}
+
+// Throws Error where it holds weights of another format and the start is not random.
+std::optional<std::string> weights_beside(const std::string& model,
+                                          std::optional<api::StartWeights> start) {
   namespace fs = std::filesystem;
   std::error_code fault;
   const fs::path path(model);
   if (path.extension() == ".safetensors" && fs::exists(path, fault)) return model;
   if (!fs::is_directory(path, fault)) return std::nullopt;
+  // An index counts as well: of weights whose files are missing it says which.
+  constexpr std::string_view kIndex = ".safetensors.index.json";
+  std::string other;  // weights of a format that is not read
   for (const fs::directory_entry& entry : fs::directory_iterator(path, fault)) {
-    if (entry.path().extension() == ".safetensors") return model;
+    const std::string name = entry.path().filename().string();
+    if (entry.path().extension() == ".safetensors" || ends_with(name, kIndex)) return model;
+    const bool torch = name.rfind("pytorch_model", 0) == 0 && ends_with(name, ".bin");
+    if (torch || ends_with(name, ".pth") || ends_with(name, ".gguf")) other = name;
+  }
+  if (!other.empty() && start != api::StartWeights::random) {
+    throw Error(model, "holds weights as " + other + ", which is not read",
+                "convert them to safetensors, or start from random weights: --start random");
   }
   return std::nullopt;
 }
@@ -147,7 +164,7 @@ engine::CheckpointChoice checkpoint_choice(const api::TrainRequest& request,
         "--out", choice.folder + " is one checkpoint, not the folder of a run",
         "name the folder it stands in, such as " + (out / "..").lexically_normal().string());
   }
-  const std::optional<std::string> beside = weights_beside(model);
+  const std::optional<std::string> beside = weights_beside(model, request.start);
   if (request.start == api::StartWeights::published && !beside) {
     throw Error("--start", "published, but '" + model + "' holds no weights",
                 "name a folder with config.json and .safetensors files");

@@ -159,7 +159,7 @@ void visit_options(Visitor&& visit, TrainRequest& request) {
         request.evaluate_every);
   every({"log_every", "steps between lines; 1 if not given", kEvery}, request.log_every);
   visit(Option{{"rank_timeout",
-                "seconds without an answer after which another rank is given up; 60 if not given, "
+                "seconds without an answer after which another rank is given up; 50 if not given, "
                 "more where a stage computes longer than that",
                 {1, 1'000'000}},
                OptionGroup::run,

@@ -1,5 +1,6 @@
 #include "fourhold/engine/checkpoint/checkpoint_save.h"
 
+#include <algorithm>
 #include <cassert>
 #include <filesystem>
 #include <system_error>
@@ -168,7 +169,7 @@ std::vector<FileSum> CheckpointSave::take_rank_lists() const {
   return files;
 }
 
-void CheckpointSave::publish(std::optional<int> keep_last) {
+void CheckpointSave::publish(std::optional<int> keep_last, std::span<const std::int64_t> damaged) {
   assert(who_.rank == 0 && (!keep_last.has_value() || *keep_last > 0));
   lock_->require(at_);
   const Marker marker{step_, take_rank_lists()};
@@ -184,7 +185,8 @@ void CheckpointSave::publish(std::optional<int> keep_last) {
   if (!keep_last.has_value()) return;
   int kept = 0;
   for (const std::int64_t step : steps_in(folder_)) {
-    if (step > step_) continue;  // damaged, and stepped over by the run that goes on
+    if (step > step_) continue;  // stepped over by the run that goes on
+    if (step != step_ && std::find(damaged.begin(), damaged.end(), step) != damaged.end()) continue;
     if (!is_complete((fs::path(folder_) / step_name(step)).string())) continue;
     if (kept < *keep_last || step == step_) {
       ++kept;

@@ -57,8 +57,10 @@ class CheckpointSave {
   // Each rank: all its files are on the disk and listed.
   void close();
   // Rank 0: makes the checkpoint complete, then deletes the oldest complete ones beyond the newest
-  // `keep_last` (no value keeps all). Error when a rank has not closed.
-  void publish(std::optional<int> keep_last = std::nullopt);
+  // `keep_last` (no value keeps all); steps that are `damaged` neither count nor go. Error when a
+  // rank has not closed.
+  void publish(std::optional<int> keep_last = std::nullopt,
+               std::span<const std::int64_t> damaged = {});
 
   // The finished checkpoint's folder.
   [[nodiscard]] std::string path() const;

@@ -26,6 +26,7 @@ Resumption newest_in(const std::string& folder, Verify verify) {
   Latest latest = latest_checkpoint(folder, verify);
   Resumption found;
   found.notes = std::move(latest.skipped);
+  found.damaged = std::move(latest.damaged);
   if (latest.path) {
     found.checkpoint = open_checkpoint(*latest.path, Verify::sizes);  // its files were just checked
     return found;

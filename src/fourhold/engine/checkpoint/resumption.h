@@ -1,6 +1,7 @@
 // Which checkpoint a run goes on from, and whether it may save into the folder it was given.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,6 +13,7 @@ namespace fourhold::engine {
 struct Resumption {
   std::optional<SavedCheckpoint> checkpoint;  // as far as was asked; none: a new run
   std::vector<std::string> notes;             // what was stepped over, and why
+  std::vector<std::int64_t> damaged;          // steps that were
 };
 
 // `resume` is "auto" (the newest whole checkpoint in `folder`), a checkpoint's folder, or empty.

@@ -108,6 +108,7 @@ Latest latest_checkpoint(const std::string& folder, Verify verify) {
       latest.path = path;
       return latest;
     } catch (const Error& fault) {
+      latest.damaged.push_back(step);
       latest.skipped.push_back(
           fmt::format("{} is skipped: {}: {}", step_name(step), fault.where(), fault.what()));
     }

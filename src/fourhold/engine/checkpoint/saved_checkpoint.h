@@ -41,8 +41,9 @@ struct SavedCheckpoint {
 [[nodiscard]] bool is_complete(const std::string& path, Verify verify = Verify::sizes);
 
 struct Latest {
-  std::optional<std::string> path;   // none: there is no complete checkpoint
-  std::vector<std::string> skipped;  // newer ones that are not whole, and why, as sentences
+  std::optional<std::string> path;    // none: there is no complete checkpoint
+  std::vector<std::string> skipped;   // newer ones that are not whole, and why, as sentences
+  std::vector<std::int64_t> damaged;  // their steps
 };
 // The whole checkpoint of the highest step in a folder, which need not exist.
 [[nodiscard]] Latest latest_checkpoint(const std::string& folder, Verify verify = Verify::contents);

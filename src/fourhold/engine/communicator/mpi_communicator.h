@@ -10,8 +10,9 @@
 namespace fourhold::engine {
 
 struct MpiOptions {
-  // How long a rank waits without any of its messages getting on.
-  Seconds timeout{60};
+  // How long a rank waits without any of its messages getting on: so long that a job with a rank
+  // that hangs is over within a minute.
+  Seconds timeout{50};
   // Longer messages travel in several: MPI counts bytes in an int.
   std::int64_t largest_message_bytes = std::int64_t{1} << 30;
 };

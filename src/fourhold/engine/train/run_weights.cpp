@@ -200,7 +200,7 @@ std::string save_checkpoint(const SaveTarget& target, std::int64_t step, Paramet
   if (!alone) save->sum_weights();
   save->close();
   target.barrier();
-  if (target.who.rank == 0) save->publish(target.keep);
+  if (target.who.rank == 0) save->publish(target.keep, target.damaged);
   target.barrier();  // no rank goes on before the checkpoint is complete
   return save->path();
 }

@@ -6,6 +6,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "fourhold/base/json.h"
 #include "fourhold/engine/checkpoint/checkpoint_save.h"
@@ -52,6 +53,8 @@ struct CheckpointFacts {
 struct SaveTarget {
   std::string folder;  // which all ranks see
   int keep = 2;        // complete checkpoints
+  // Steps there whose bytes are not those that were saved: they do not count, and stay.
+  std::vector<std::int64_t> damaged{};
   RankOf who{};
   // Returns when all ranks have called it. It must throw where one of them has failed.
   std::function<void()> barrier = [] {};

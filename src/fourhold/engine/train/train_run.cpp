@@ -9,11 +9,10 @@
 #include "fourhold/base/quantity.h"
 #include "fourhold/base/version.h"
 #include "fourhold/engine/arena/ledger_arena.h"
-#include "fourhold/engine/checkpoint/resumption.h"
-#include "fourhold/engine/checkpoint/saved_checkpoint.h"
 #include "fourhold/engine/data/builtin_text.h"
 #include "fourhold/engine/train/process_memory.h"
 #include "fourhold/engine/train/run_weights.h"
+#include "fourhold/engine/train/starting_point.h"
 #include "fourhold/plan/plan.h"
 #include "fourhold/predict/expanded_ledger.h"
 #include "fourhold/predict/memory.h"
@@ -51,7 +50,8 @@ json::Object settings_of(const TrainSetup& setup) {
   const StepOptions& options = setup.options;
   const Schedule& schedule = options.schedule;
   const Hyperparameters& own = options.hyperparameters;
-  return {{"lr", schedule.peak},
+  return {{"steps", setup.steps},
+          {"lr", schedule.peak},
           {"min_lr", schedule.minimum},
           {"decay", kDecayNames[static_cast<std::size_t>(schedule.decay)]},
           {"warm_up", schedule.warm_up_steps},
@@ -79,6 +79,8 @@ class Run {
         dataset_(source_, {.length = setup.plan.seq,
                            .seed = setup.options.seed,
                            .held_out_share = setup.data.held_out_share}),
+        origin_(setup, source_),
+        damaged_(origin_.damaged()),
         arena_(predicted_ledger(setup), {.threads = static_cast<int>(setup.plan.threads)}),
         executor_(setup.model, setup.numerics, setup.plan, setup.profile, arena_, Watch::off,
                   setup.place),
@@ -94,7 +96,7 @@ class Run {
         result_.stopped_early = true;
         break;
       }
-      do_step(step);
+      do_step_or_keep(step);
     }
     const std::int64_t done = step - 1;
     if (done >= first_step_) finish(done);
@@ -127,56 +129,29 @@ class Run {
   void note_data() const {
     observer_.note("data: " + data_text());
     if (const std::string few = too_few_held_out(); !few.empty()) observer_.note("note: " + few);
-  }
-
-  void start() {
-    const CheckpointChoice& choice = setup_.checkpoints;
-    const Resumption from = find_resumption(choice.folder, choice.resume);
-    if (from.checkpoint || !choice.folder.empty()) fingerprint_ = source_.fingerprint();
-    if (from.checkpoint) require_resumable(*from.checkpoint);
-    note_data();
-    for (const std::string& note : from.notes) observer_.note(note);
-    if (from.checkpoint) {
-      resume(*from.checkpoint);
-    } else if (choice.weights) {
-      static_cast<void>(own_checkpoint(*choice.weights, Verify::contents));
-      const WeightFiles files(*choice.weights);
-      const PublishedWeights weights(files.tensors(), setup_.model, *choice.weights);
-      for (const std::string& note : files.notes()) observer_.note(note);
-      for (const std::string& note : weights.notes()) observer_.note(note);
-      start_published(executor_.parameters(), weights, setup_.plan.precision);
-      observer_.note("weights of " + *choice.weights);
-    } else {
-      start_random(executor_.parameters(), setup_.model,
-                   {.deviation = setup_.numerics.initializer_range,
-                    .seed = setup_.options.seed,
-                    .precision = setup_.plan.precision,
-                    .threads = static_cast<int>(setup_.plan.threads)});
+    const std::int64_t training = dataset_.split().training;
+    if (training < setup_.plan.global_batch) {
+      observer_.note("note: " + counted(training, "training sequence") +
+                     ", fewer than a global batch of " + std::to_string(setup_.plan.global_batch) +
+                     ": a step takes some again");
     }
   }
 
-  void require_resumable(const SavedCheckpoint& saved) const {
-    check_resumable(saved.run, saved.model,
-                    {.model = setup_.model,
-                     .precision = precision_name(),
-                     .optimizer = optimizer_name(),
-                     .data = fingerprint_},
-                    saved.path);
-    if (saved.run.step < setup_.steps) return;
-    throw Error("--steps", "the run has done its " + std::to_string(saved.run.step) + " steps",
-                "ask for more: --steps counts from the beginning of the run");
+  void start() {
+    note_data();
+    for (const std::string& note : origin_.notes()) observer_.note(note);
+    if (origin_.checkpoint()) go_on_from(*origin_.checkpoint());
+    origin_.fill(executor_.parameters());
   }
 
-  void resume(const SavedCheckpoint& saved) {
+  void go_on_from(const SavedCheckpoint& saved) {
     const std::string& path = saved.path;
     if (saved.run.data.empty()) {
       observer_.note("note: the checkpoint does not say which data it was trained on");
     }
     position_ = data::position_from_json(saved.run.data_position, dataset_.order(), path);
-    const WeightFiles files(path);
-    const PublishedWeights weights(files.tensors(), setup_.model, path);
-    start_checkpoint(executor_.parameters(), weights, StateFiles(path));
     first_step_ = saved.run.step + 1;
+    saved_step_ = saved.run.step;
     tokens_seen_ = saved.run.tokens_seen;
     result_.losses = saved.run.losses;
     kept_losses_ = saved.run.losses.size();
@@ -204,6 +179,20 @@ class Run {
     return ranks == nullptr ? own : ranks->sum(executor_.groups().of(plan::Axis::world), own);
   }
 
+  // A loss, gradient or update that is not finite ends the run before a weight is written: what is
+  // in memory is the step before, which no checkpoint may hold yet. Of several ranks the others may
+  // already wait in the next collective, so what they have stays in their last checkpoint.
+  void do_step_or_keep(std::int64_t step) {
+    try {
+      do_step(step);
+    } catch (const Error& fault) {
+      const bool is_alone = executor_.collectives() == nullptr;
+      const bool is_not_finite = fault.exit_code() == ExitCode::answer_is_no;
+      if (is_alone && is_not_finite && step > first_step_) save_once(step - 1);
+      throw;
+    }
+  }
+
   void do_step(std::int64_t step) {
     const Clock::time_point started = Clock::now();
     const std::int64_t sent = executor_.traffic().bytes();
@@ -227,7 +216,8 @@ class Run {
   }
 
   // The mean loss over all whole micro-batches of held-out sequences. Ranks share them, and run as
-  // many times each: where there are none left for one, it computes without targets.
+  // many times each: where there are none left for one, it computes without targets. None where
+  // there are no such sequences, and where a signal ends it.
   std::optional<double> evaluate() {
     const std::int64_t micro_batch = setup_.plan.micro_batch;
     const std::int64_t whole = dataset_.split().held_out / micro_batch;
@@ -239,6 +229,11 @@ class Run {
     double sum = 0;
     std::int64_t tokens = 0;
     for (std::int64_t first = 0; first < whole; first += setup_.plan.dp) {
+      if (stop_asked()) {
+        result_.evaluation_stopped = true;
+        return std::nullopt;
+      }
+      observer_.evaluating(first, whole);
       const std::int64_t own = first + executor_.groups().at().dp;
       if (own < whole) {
         dataset_.fill_held_out(own * micro_batch, ids, targets);
@@ -258,9 +253,14 @@ class Run {
 
   // --- end ---
 
+  // What was trained is safe before it is evaluated, which may take long.
   void finish(std::int64_t step) {
-    result_.held_out_loss = evaluate();
-    if (!setup_.checkpoints.folder.empty() && saved_step_ != step) save(step);
+    save_once(step);
+    if (!result_.stopped_early) result_.held_out_loss = evaluate();
+  }
+
+  void save_once(std::int64_t step) {
+    if (saved_step_ != step) save(step);
   }
 
   void save(std::int64_t step) {
@@ -269,9 +269,9 @@ class Run {
     state.step = step;
     state.seed = static_cast<std::int64_t>(setup_.options.seed);
     state.tokens_seen = tokens_seen_;
-    state.precision = precision_name();
-    state.optimizer = optimizer_name();
-    state.data = fingerprint_;
+    state.precision = precision_name(setup_);
+    state.optimizer = optimizer_name(setup_);
+    state.data = origin_.fingerprint();
     state.data_position = data::to_json(position_, dataset_.order());
     state.tokenizer = source_.tokenizer();
     state.schedule = settings_of(setup_);
@@ -285,12 +285,14 @@ class Run {
     result_.checkpoint = save_checkpoint(
         {.folder = setup_.checkpoints.folder,
          .keep = setup_.checkpoints.keep,
+         .damaged = damaged_,
          .who = {static_cast<int>(setup_.place.rank), static_cast<int>(setup_.plan.devices())},
          .barrier = [this] { (void)sum_over_ranks(std::int64_t{0}); }},
         step, executor_.parameters(),
         {.config = setup_.model, .carried = setup_.carried, .run = state, .weights = weights});
     result_.save_seconds = seconds_since(started);
     saved_step_ = step;
+    damaged_.erase(std::remove(damaged_.begin(), damaged_.end(), step), damaged_.end());
   }
 
   TrainResult report(std::int64_t done) {
@@ -330,23 +332,17 @@ class Run {
         .outside_arena_bytes = result_.outside_arena_bytes};
   }
 
-  [[nodiscard]] std::string precision_name() const {
-    return std::string(plan::kPrecisionNames[static_cast<std::size_t>(setup_.plan.precision)]);
-  }
-  [[nodiscard]] std::string optimizer_name() const {
-    return std::string(plan::kOptimizerNames[static_cast<std::size_t>(setup_.plan.optimizer)]);
-  }
-
   const TrainSetup& setup_;
   const TrainObserver& observer_;
   data::TokenSource source_;
   data::Dataset dataset_;
+  StartingPoint origin_;
+  std::vector<std::int64_t> damaged_;  // checkpoints of its folder that do not count as kept
   LedgerArena arena_;
   Executor executor_;
   TokenShare share_;
   TrainingStep step_;
   std::int64_t sent_bytes_ = 0;  // to other ranks, in steps
-  std::string fingerprint_;      // of the data, where checkpoints are read or written
   data::DataPosition position_;
   std::int64_t first_step_ = 1;
   std::int64_t saved_step_ = -1;

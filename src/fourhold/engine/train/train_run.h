@@ -61,7 +61,10 @@ struct TrainLine {
 struct TrainObserver {
   std::function<void(const std::string& note)> note;
   std::function<void(const TrainLine& line)> line;
-  std::function<bool()> stop_asked;  // asked before each step
+  std::function<bool()> stop_asked;  // asked before each step and each evaluated micro-batch
+  // Before each micro-batch that is evaluated: how many are done, of how many.
+  std::function<void(std::int64_t done, std::int64_t whole)> evaluating =
+      [](std::int64_t /*done*/, std::int64_t /*whole*/) {};
 };
 
 struct TrainResult {
@@ -82,7 +85,8 @@ struct TrainResult {
   std::vector<std::string> kernels;
   std::optional<std::string> checkpoint;  // the last one written
   double save_seconds = 0;                // which it took
-  bool stopped_early = false;
+  bool stopped_early = false;             // by a signal, before its last step
+  bool evaluation_stopped = false;        // by a signal: there is no held-out loss
 };
 
 // With several ranks all call it, each with its own place; what it throws on one of them ends the
