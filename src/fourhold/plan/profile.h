@@ -63,6 +63,11 @@ enum class FreshGradients : std::uint8_t { none, until_backward_ends };
 inline constexpr std::array<std::string_view, 2> kFreshGradientsNames{"none",
                                                                       "until_backward_ends"};
 
+// A second copy of all 16-bit gradients, for the whole run, in which data-parallel ranks reduce
+// them: torch's DistributedDataParallel without gradient_as_bucket_view.
+enum class GradientCopy : std::uint8_t { none, data_parallel };
+inline constexpr std::array<std::string_view, 2> kGradientCopyNames{"none", "data_parallel"};
+
 // Whether the scratch of kernels is in the ledger: that of our own engine follows written rules
 // (plan/engine_scratch.h), that of others is their libraries' affair.
 enum class KernelScratch : std::uint8_t { none, engine };
@@ -135,7 +140,8 @@ struct Profile {
   model::Switches switches;  // compute dtype, dropout and adapters are set by the plan
 
   // Buffers.
-  std::int64_t bucket_bytes = 0;         // gradient bucket for reduction, 0 = none of its own
+  std::int64_t bucket_bytes = 0;  // gradient bucket for reduction, 0 = none of its own
+  GradientCopy gradient_copy = GradientCopy::none;
   std::int64_t prefetched_blocks = 1;    // ZeRO-3: blocks gathered ahead of the one in use
   double optimizer_temporary = 0;        // optimizer step: temporaries / fp32 bytes of the shard
   std::int64_t vocabulary_multiple = 1;  // padded to a multiple of this ...

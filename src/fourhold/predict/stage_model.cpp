@@ -80,6 +80,7 @@ void StageModel::sum_totals() {
       block_elements += elements;
       if (state.parameters[p].elsewhere) continue;
       add(totals_.parameters, elements);
+      if (blocks_.blocks[i].sharded.parameters[p].use.trainable) add(totals_.trainable, elements);
       add(totals_.updated, state.parameters[p].owned_elements);
     }
     totals_.largest_block_bytes =
@@ -92,6 +93,12 @@ void StageModel::add_buffers(const plan::Profile& profile) {
   if (profile.bucket_bytes > 0 && plan.dp * plan.cp > 1) {
     input_.tensors.push_back(
         {.name = "gradient_bucket", .dtype = DType::uint8, .elements = profile.bucket_bytes});
+  }
+  if (profile.gradient_copy == plan::GradientCopy::data_parallel && plan.dp * plan.cp > 1 &&
+      !program_.motion.reduces_each_block) {
+    input_.tensors.push_back({.name = "gradient_copy",
+                              .dtype = program_.recipe.gathered,
+                              .elements = totals_.trainable});
   }
   if (profile.dummy_weight_gradients == plan::DummyWeightGradients::one_per_shape) {
     input_.tensors.push_back({.name = "dummy_weight_gradients",

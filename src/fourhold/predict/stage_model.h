@@ -17,6 +17,7 @@ struct StageTotals {
   std::int64_t gradient_bytes = 0;  // device, accumulators
   std::int64_t host_bytes = 0;
   std::int64_t parameters = 0;           // elements before ZeRO
+  std::int64_t trainable = 0;            // of these, those with a gradient
   std::int64_t updated = 0;              // elements this rank's optimizer updates
   std::int64_t largest_block_bytes = 0;  // weights of its largest block, whole, as used
 };

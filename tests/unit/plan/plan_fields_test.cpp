@@ -46,7 +46,7 @@ TEST(ProfileFields, EveryFieldHasOneNameAndAHelpLine) {
   Profile profile;
   Checked checked;
   visit_profile_fields(checked, profile);
-  EXPECT_EQ(checked.names.size(), 56U);
+  EXPECT_EQ(checked.names.size(), 57U);
 }
 
 template <class Enum>
@@ -77,6 +77,7 @@ TEST(EnumNames, EveryEnumOfAFieldHasOneNameForEachValue) {
   expect_names<Startup>(static_cast<std::size_t>(Startup::full_copy_beside_shard) + 1);
   expect_names<AttentionKernel>(static_cast<std::size_t>(AttentionKernel::flash_3) + 1);
   expect_names<PipelineSends>(static_cast<std::size_t>(PipelineSends::scattered) + 1);
+  expect_names<GradientCopy>(static_cast<std::size_t>(GradientCopy::data_parallel) + 1);
   expect_names<WeightStorage>(static_cast<std::size_t>(WeightStorage::compute_only) + 1);
   expect_names<DummyWeightGradients>(static_cast<std::size_t>(DummyWeightGradients::one_per_shape) +
                                      1);

@@ -229,6 +229,32 @@ TEST(Memory, gives_a_tied_embedding_one_state_on_one_stage_and_two_on_two) {
             16 * (124'439'808LL + 50'257LL * 768));
 }
 
+TEST(Memory, holds_a_second_copy_of_16_bit_gradients_where_ranks_share_data) {
+  // 124,439,808 parameters of GPT-2; half of the layers and both copies of the table on two stages.
+  const model::ModelConfig config = model::load_model("gpt2");
+  const plan::Profile plain = plan::load_profile("standard");
+  plan::Profile copies = plain;
+  copies.gradient_copy = plan::GradientCopy::data_parallel;
+  const auto more = [&](plan::Plan plan) {
+    plan.seq = 64;
+    const plan::Plan complete = plan_for(config, plan);
+    return (predict::predict_memory(config, complete, copies).allocated_bytes -
+            predict::predict_memory(config, complete, plain).allocated_bytes)
+        .count();
+  };
+  plan::Plan plan;
+  EXPECT_EQ(more(plan), 0);
+  plan.dp = 2;
+  EXPECT_EQ(more(plan), 2 * 124'439'808LL);
+  plan.zero = 1;
+  EXPECT_EQ(more(plan), 2 * 124'439'808LL);
+  plan.zero = 2;  // gradients are reduced block by block
+  EXPECT_EQ(more(plan), 0);
+  plan.zero = 0;
+  plan.precision = plan::Precision::fp32;
+  EXPECT_EQ(more(plan), 4 * 124'439'808LL);
+}
+
 TEST(Memory, does_not_depend_on_micro_batches_beyond_those_in_flight) {
   const model::ModelConfig config = model::load_model("llama-3.2-1b");
   const plan::Profile profile = plan::load_profile("standard");
