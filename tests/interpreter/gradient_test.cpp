@@ -148,6 +148,8 @@ std::vector<Variant> variants() {
   variant("unfused attention", {gpt2, gpt_oss}).attention = model::AttentionSaving::unfused;
   variant("unfused attention in fp32", {gpt2, gemma2}).attention =
       model::AttentionSaving::unfused_wide;
+  variant("flash attention into another layout", {gpt2, gpt_oss}).attention =
+      model::AttentionSaving::flash_merged;
   variant("norms that keep wide copies", {gemma2}).norm = model::NormSaving::wide;
   variant("unfused activation", {gpt_oss, gemma2}).activation = model::ActivationSaving::unfused;
   variant("loss in place", {gpt2, gemma2}).loss = model::LossSaving::in_place;
@@ -157,6 +159,10 @@ std::vector<Variant> variants() {
   model::Switches& experts = variant("experts scaled inside, permuted rows dropped", {gpt_oss});
   experts.expert_scaling = model::ExpertScaling::inside_activation;
   experts.keep_permuted_rows = false;
+  NamedModel plain{"plain experts", tiny_gpt_oss(2)};
+  for (model::LayerKind& kind : plain.config.kinds) kind.feed_forward.gated = false;
+  variant("plain experts scaled inside", {plain}).expert_scaling =
+      model::ExpertScaling::inside_activation;
   return list;
 }
 

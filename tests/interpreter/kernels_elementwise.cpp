@@ -60,6 +60,12 @@ double dropout_probability(const Call& call) {
   return layer ? call.config().dropout : call.config().embedding_dropout;
 }
 
+// Values of `a` that share one of `b`: a row where `b` has one value for each. A rank may have
+// none.
+std::size_t values_per_factor(const Array& a, const Array& b) {
+  return b.data.empty() ? 1 : a.data.size() / b.data.size();
+}
+
 }  // namespace
 
 Results activation_forward(const Call& call) {
@@ -111,16 +117,18 @@ Results gated_activation_backward(const Call& call) {
 Results multiply_forward(const Call& call) {
   const Array& a = call.in(0);
   const Array& b = call.in(1);
-  return {{elements(a, [&](std::size_t i) { return a.data[i] * b.data[i]; })}, {}};
+  const std::size_t share = values_per_factor(a, b);
+  return {{elements(a, [&](std::size_t i) { return a.data[i] * b.data[i / share]; })}, {}};
 }
 
 Results multiply_backward(const Call& call) {
   const Array& a = call.in(0);
   const Array& b = call.in(1);
   const Array& dy = call.gradient(0);
-  return {{elements(a, [&](std::size_t i) { return dy.data[i] * b.data[i]; }),
-           elements(b, [&](std::size_t i) { return dy.data[i] * a.data[i]; })},
-          {}};
+  const std::size_t share = values_per_factor(a, b);
+  Array db = zeros_like(b);
+  for (std::size_t i = 0; i < dy.data.size(); ++i) db.data[i / share] += dy.data[i] * a.data[i];
+  return {{elements(a, [&](std::size_t i) { return dy.data[i] * b.data[i / share]; }), db}, {}};
 }
 
 Results scale_rows_forward(const Call& call) {

@@ -350,6 +350,7 @@ TEST(Splits, UnderEverySwitchEqualOneRank) {
   };
   profile("unfused attention").attention = model::AttentionSaving::unfused;
   profile("unfused attention in fp32").attention = model::AttentionSaving::unfused_wide;
+  profile("flash attention into another layout").attention = model::AttentionSaving::flash_merged;
   profile("norms that keep wide copies").norm = model::NormSaving::wide;
   profile("unfused activation").activation = model::ActivationSaving::unfused;
   profile("loss in place").loss = model::LossSaving::in_place;
@@ -366,7 +367,7 @@ TEST(Splits, UnderEverySwitchEqualOneRank) {
       expect_same_as_one_rank(model, tensor_splits(), switched);
     }
     std::vector<Split> splits = expert_splits();
-    if (switched.switches.attention != model::AttentionSaving::flash) {
+    if (!model::is_fused(switched.switches.attention)) {
       // Refused: see the test of plan/sharding.
       std::erase_if(splits, [](const Split& split) { return split.plan.cp > 1; });
     }

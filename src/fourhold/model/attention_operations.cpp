@@ -164,7 +164,12 @@ TensorId fused_core(BlockBuilder& build, const Attention& attention, const Query
   op.saved = {qkv.q, qkv.k, qkv.v, out, log_sum_exp};
   for (const TensorId held : qkv.beside_v) op.saved.push_back(held);
   op.backward_transients = {{TensorName::attention_row_sums, rows, DType::fp32, Region::inner}};
-  return out;
+  if (build.switches().attention == AttentionSaving::flash) return out;
+  const TensorId merged = build.tensor(build.new_like(out, TensorName::attention_merged));
+  Operation& copy = build.operation(OpKind::cast);
+  copy.inputs = {out};
+  copy.outputs = {merged};
+  return merged;
 }
 
 // Scores, softmax, dropout and the weighted sum as tensors of their own (Korthikanti 2022,
@@ -246,7 +251,7 @@ TensorId attention_branch(BlockBuilder& build, const Attention& attention, Tenso
   const Shape out_shape{build.token_extent(),
                         {Dim::heads, attention.heads},
                         {Dim::head_dim, attention.value_head_dim}};
-  const TensorId out = build.switches().attention == AttentionSaving::flash
+  const TensorId out = is_fused(build.switches().attention)
                            ? fused_core(build, attention, qkv, out_shape)
                            : unfused_core(build, attention, qkv, out_shape);
   return build.output_linear(out,

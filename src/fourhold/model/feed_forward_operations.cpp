@@ -33,6 +33,18 @@ constexpr FeedForwardNames kExpert{
     TensorName::expert_product,     TensorName::expert_out,         PackedGroup::expert_gate_up,
     RecomputeGroup::experts,        RecomputeGroup::experts};
 
+// A plain activation and its rows' weights are two kernels: the second keeps what the first made.
+TensorId weighted_rows(BlockBuilder& build, TensorId active, TensorId row_scale,
+                       const FeedForwardNames& names) {
+  const TensorId scaled = build.tensor(build.new_like(active, names.product));
+  Operation& op = build.operation(OpKind::multiply);
+  op.recompute = names.activation;
+  op.inputs = {active, row_scale};
+  op.outputs = {scaled};
+  op.saved = {active, row_scale};
+  return scaled;
+}
+
 // Up (and gate) and the activation: [rows, h] -> [rows, f]. `row_scale` as in gated_activation.
 TensorId widen(BlockBuilder& build, const FeedForward& feed_forward, const FeedForwardNames& names,
                TensorId x, const Shape& wide, TensorId row_scale) {
@@ -49,7 +61,12 @@ TensorId widen(BlockBuilder& build, const FeedForward& feed_forward, const FeedF
   };
   if (!feed_forward.gated) {
     const TensorId up = column(names.up_weight, names.up_bias, names.up);
-    return build.activation(up, feed_forward.activation, names.product, names.activation);
+    if (row_scale == kNoTensor) {
+      return build.activation(up, feed_forward.activation, names.product, names.activation);
+    }
+    const TensorId active =
+        build.activation(up, feed_forward.activation, names.activated, names.activation);
+    return weighted_rows(build, active, row_scale, names);
   }
   const TensorId gate = column(names.gate_weight, names.gate_bias, names.gate);
   const TensorId up = column(names.up_weight, names.up_bias, names.up);
@@ -138,8 +155,7 @@ std::int64_t routed_rows(const BlockBuilder& build, const FeedForward& feed_forw
 
 TensorId experts(BlockBuilder& build, const FeedForward& feed_forward, TensorId x) {
   const Switches& switches = build.switches();
-  const bool scale_inside =
-      switches.expert_scaling == ExpertScaling::inside_activation && feed_forward.gated;
+  const bool scale_inside = switches.expert_scaling == ExpertScaling::inside_activation;
   const Routing routing = route(build, feed_forward, x);
   const Extent rows{Dim::routed, routed_rows(build, feed_forward)};
   const Shape row_shape{rows, {Dim::hidden, build.config().hidden}};

@@ -41,7 +41,7 @@ enum class OpKind : std::uint8_t {
   dropout,
   activation,        // gelu, relu, silu
   gated_activation,  // act(gate) * up
-  multiply,          // elementwise
+  multiply,          // elementwise; the second factor may be one value per row
   scale_rows,        // rows x sigmoid(score): the shared expert's gate
   cast,
   softcap,        // c tanh(x / c)

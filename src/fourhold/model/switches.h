@@ -11,9 +11,15 @@ namespace fourhold::model {
 
 enum class AttentionSaving : std::uint8_t {
   flash,         // q, k, v, output, log-sum-exp
+  flash_merged,  // as flash, and the output once more in the layout the projection reads (a batch-
+                 // first kernel between sequence-first tensors)
   unfused,       // softmax result and dropout mask in 16 bits (Korthikanti 2022, sec. 4.1)
   unfused_wide,  // softmax in fp32 and its 16-bit cast (eager PyTorch)
 };
+
+[[nodiscard]] constexpr bool is_fused(AttentionSaving attention) {
+  return attention == AttentionSaving::flash || attention == AttentionSaving::flash_merged;
+}
 
 enum class NormSaving : std::uint8_t {
   input,  // input and statistics

@@ -18,8 +18,8 @@ inline constexpr std::array<std::string_view, kDTypeCount> kDTypeNames = [] {
   for (std::size_t i = 0; i < names.size(); ++i) names[i] = kDTypes[i].name;
   return names;
 }();
-inline constexpr std::array<std::string_view, 3> kAttentionSavingNames{"flash", "unfused",
-                                                                       "unfused_wide"};
+inline constexpr std::array<std::string_view, 4> kAttentionSavingNames{"flash", "flash_merged",
+                                                                       "unfused", "unfused_wide"};
 inline constexpr std::array<std::string_view, 2> kNormSavingNames{"input", "wide"};
 inline constexpr std::array<std::string_view, 2> kActivationSavingNames{"fused", "unfused"};
 inline constexpr std::array<std::string_view, 6> kLossSavingNames{

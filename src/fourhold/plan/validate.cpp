@@ -40,7 +40,7 @@ void check_profile(const Plan& plan, const Profile& profile) {
                         : fmt::format("it has {}; leave it out, or choose another profile",
                                       fmt::join(able, ", ")));
   }
-  if (plan.cp > 1 && profile.switches.attention != model::AttentionSaving::flash) {
+  if (plan.cp > 1 && !model::is_fused(profile.switches.attention)) {
     refuse(plan, "cp",
            fmt::format("context parallelism needs fused attention, which profile '{}' lacks",
                        profile.name),

@@ -76,7 +76,7 @@ RC_GTEST_PROP(Time, PartsAddUpAndTheBoundHolds, ()) {
   profile.splits.assign(plan::kSplitNames.begin(), plan::kSplitNames.end());
   const std::optional<plan::Plan> plan = test::random_plan(config, profile);
   RC_PRE(plan.has_value());
-  const bool unfused = profile.switches.attention != model::AttentionSaving::flash;
+  const bool unfused = !model::is_fused(profile.switches.attention);
   RC_PRE(!unfused || plan->cp == 1);
   const hardware::Cluster cluster = cluster_of(
       test::pick<std::string>({"a100-sxm-80gb", "h100-sxm-80gb", "rtx-4090"}), plan->devices());
