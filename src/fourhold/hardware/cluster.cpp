@@ -49,6 +49,10 @@ void take_least(SustainedShares& shares, const SustainedShares& other) {
 // What a lock step of unequal devices can count on: the least of each fact.
 void take_least(Device& device, const Device& other) {
   device.usable = std::min(device.usable, other.usable);
+  // A newer device has larger workspaces for matrix products; unknown counts as the newest.
+  const bool known = device.compute_capability > 0 && other.compute_capability > 0;
+  device.compute_capability =
+      known ? std::max(device.compute_capability, other.compute_capability) : 0;
   PeakFlops& peak = device.peak_flops;
   peak.fp32 = std::min(peak.fp32, other.peak_flops.fp32);
   peak.tf32 = std::min(peak.tf32, other.peak_flops.tf32);

@@ -39,6 +39,8 @@ struct Device {
   Bytes usable;
   std::int64_t nominal_gb = 0;  // the marketing figure, for display only
 
+  double compute_capability = 0;  // of CUDA: 9.0 is Hopper; 0 = unknown, or another maker's
+
   PeakFlops peak_flops;
   double memory_bandwidth_bytes_per_second = 0;
   SustainedShares sustained;                      // with 16-bit operands

@@ -26,10 +26,11 @@ constexpr NumberRange kShareRange{1e-3, 1};  // nothing that works at all sustai
 constexpr NumberRange kCachedRange{0, 1e3};  // caches can be far faster than memory
 
 constexpr std::string_view kPriceField = "price_usd_per_hour";
-constexpr std::array<std::string_view, 12> kSourcedFields{
-    "usable_bytes", "nominal_gb",        "peak_flops",       "memory_bandwidth_bytes_per_second",
-    "sustained",    "sustained_fp32",    "devices_per_node", "intra_node",
-    "inter_node",   "host_memory_bytes", "host_link",        kPriceField};
+constexpr std::array<std::string_view, 13> kSourcedFields{
+    "usable_bytes", "nominal_gb",     "peak_flops",        "memory_bandwidth_bytes_per_second",
+    "sustained",    "sustained_fp32", "devices_per_node",  "compute_capability",
+    "intra_node",   "inter_node",     "host_memory_bytes", "host_link",
+    kPriceField};
 
 // A byte count as an integer, or as text with a unit.
 std::optional<Bytes> read_bytes(FieldReader& reader, std::string_view key, std::int64_t least) {
@@ -164,6 +165,7 @@ Device read_fields(FieldReader& reader) {
   device.usable = *usable;
   device.nominal_gb = reader.integer("nominal_gb", {0, kMostBytes.count()})
                           .value_or(std::llround(device.usable.gb()));
+  device.compute_capability = reader.number("compute_capability", {1, 100}).value_or(0);
   device.peak_flops = read_peaks(reader);
   device.memory_bandwidth_bytes_per_second =
       reader.required_number("memory_bandwidth_bytes_per_second", {1, kMaxRate});
@@ -252,6 +254,9 @@ json::Value device_json(const Device& device) {
                    {"memory_bandwidth_bytes_per_second", device.memory_bandwidth_bytes_per_second},
                    {"sustained", sustained_json(device.sustained)},
                    {"devices_per_node", device.devices_per_node}};
+  if (device.compute_capability > 0) {
+    out.emplace_back("compute_capability", device.compute_capability);
+  }
   if (device.sustained_fp32.has_value()) {
     out.emplace_back("sustained_fp32", sustained_json(*device.sustained_fp32));
   }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
@@ -121,6 +122,22 @@ TEST(Catalogue, DensePeaksAreThoseOfTheDataSheets) {
       {"tpu-v5p", 459e12}};
   for (const auto& [name, flops] : bf16) {
     EXPECT_DOUBLE_EQ(peak_flops(load_device(name).device, DType::bf16), flops) << name;
+  }
+}
+
+TEST(Catalogue, ComputeCapabilitiesAreNvidias) {
+  const std::map<std::string, double> published{
+      {"v100-sxm-32gb", 7.0}, {"t4", 7.5},       {"a100-sxm-80gb", 8.0}, {"rtx-3090", 8.6},
+      {"rtx-4090", 8.9},      {"h100-nvl", 9.0}, {"b200", 10.0},         {"rtx-5090", 12.0},
+      {"mi300x", 0},          {"cpu", 0}};
+  for (const auto& [name, capability] : published) {
+    EXPECT_EQ(load_device(name).device.compute_capability, capability) << name;
+  }
+  for (const EmbeddedFile& file : embedded_devices()) {
+    const Device device = parse_device(file.text, std::string(file.name));
+    EXPECT_EQ(device.compute_capability > 0, device.vendor == "NVIDIA") << file.name;
+    EXPECT_EQ(device.compute_capability > 0, device.source_of("compute_capability") != "")
+        << file.name;
   }
 }
 

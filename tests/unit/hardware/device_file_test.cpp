@@ -48,6 +48,7 @@ TEST(DeviceFile, FourFieldsAreEnough) {
   EXPECT_EQ(device.peak_flops.fp32, 1e12);
   EXPECT_EQ(device.peak_flops.bf16, 0);
   EXPECT_EQ(device.devices_per_node, 1);
+  EXPECT_EQ(device.compute_capability, 0);
   EXPECT_FALSE(device.inter_node.exists());
   EXPECT_FALSE(device.price_usd_per_hour.has_value());
 }
@@ -130,6 +131,7 @@ TEST(DeviceFile, EveryBuiltInDeviceSurvivesWritingAndReading) {
     EXPECT_EQ(json::write(device_json(again)), text) << file.name;
     EXPECT_EQ(again.usable, device.usable) << file.name;
     EXPECT_EQ(again.peak_flops, device.peak_flops) << file.name;
+    EXPECT_EQ(again.compute_capability, device.compute_capability) << file.name;
     EXPECT_EQ(again.intra_node, device.intra_node) << file.name;
     EXPECT_EQ(again.sustained, device.sustained) << file.name;
     EXPECT_EQ(again.host_link, device.host_link) << file.name;
