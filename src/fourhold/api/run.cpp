@@ -136,6 +136,9 @@ LoadedRun load_run(const RunRequest& asked) {
   }
   fill_from_target(run.target, run.request, run.notes);
   run.profile = plan::load_profile(*run.request.profile);
+  if (run.target) {
+    run.profile.workspaces = plan::workspaces_of(run.target->cluster.device.compute_capability);
+  }
   if (!run.request.seq) run.request.seq = usual_seq(run.model);
   add_length_note(run.model, *run.request.seq, run.notes);
   return run;

@@ -62,19 +62,66 @@ void round_up_accumulation(RowDraft& draft) {
   draft.findings.assumes("the micro-batches of a step are rounded up to a multiple of pp");
 }
 
+bool is_local(const MeasuredRow& row) { return row.fact("transformer-impl") == "local"; }
+
+// The tests run in deterministic mode. There TransformerEngine takes cuDNN's attention on Hopper
+// and FlashAttention elsewhere (NVIDIA/TransformerEngine,
+// transformer_engine/pytorch/attention/dot_product_attention/utils.py, get_attention_backend),
+// whose batch-first output is copied into the sequence-first input of the projection; of one
+// sequence both are the same memory.
+model::AttentionSaving attention_of(const MeasuredRow& row, const RowDraft& draft) {
+  using enum model::AttentionSaving;
+  if (row.attention_impl == "unfused" || is_local(row)) return unfused;
+  constexpr double kHopper = 9;
+  const bool is_hopper = draft.cluster.device.compute_capability == kHopper;
+  const bool by_cudnn =
+      row.attention_impl == "fused" || (row.attention_impl != "flash" && is_hopper);
+  return by_cudnn || *draft.request.micro_batch == 1 ? flash : flash_merged;
+}
+
+// --cross-entropy-loss-fusion. Without it the loss is Megatron's own, in fp32; the native fusion
+// is compiled, and the compiler makes each step over the logits a tensor of its own.
+model::LossSaving loss_of(const MeasuredRow& row) {
+  if (!row.is_on("cross-entropy-loss-fusion")) return model::LossSaving::vocab_parallel;
+  return row.fact("cross-entropy-fusion-impl") == "te" ? model::LossSaving::in_place
+                                                       : model::LossSaving::eager_held;
+}
+
+// What the tests' scripts allocate beside the model: their environment sets
+// CUBLAS_WORKSPACE_CONFIG=:4096:8 (NVIDIA/Megatron-LM, model_config.yaml of each test), and
+// pretrain_gpt.py makes a dense mask unless told not to. Layers without TransformerEngine keep a
+// buffer of scores (megatron/core/transformer/dot_product_attention.py); routers use its products
+// in all layers.
+void read_buffers(const MeasuredRow& row, plan::Profile& profile) {
+  profile.cublas_workspace_bytes = std::int64_t{8} * 4096 * 1024;
+  if (!row.is_on("moe-grouped-gemm")) profile.grouped_workspaces = 0;
+  profile.switches.keep_permuted_rows = false;
+  if (!row.is_on("no-create-attention-mask-in-dataloader")) {
+    profile.batch_mask = plan::BatchMask::dense;
+  }
+  if (!is_local(row)) return;
+  profile.score_buffer = plan::ScoreBuffer::persistent;
+  if (!row.experts) profile.product_workspaces = plan::ProductWorkspaces::cublas;
+}
+
+// Gradients of fp16 runs are added up in fp16; the optimizer's step makes fp32 ones of its shard
+// (NVIDIA/Megatron-LM, megatron/training/arguments.py: --accumulate-allreduce-grads-in-fp32 comes
+// with bf16).
+void read_gradients(RowDraft& draft) {
+  if (draft.request.precision != plan::Precision::fp16) return;
+  draft.profile.fp32_gradients = false;
+  draft.profile.optimizer_temporary = 1;
+}
+
 }  // namespace
 
 void refine_megatron_core(const MeasuredRow& row, RowDraft& draft) {
   plan::Profile& profile = draft.profile;
   draft.request.sp = *draft.request.tp > 1 && row.is_on("sequence-parallel");
-  const bool local = row.fact("transformer-impl") == "local";
-  if (row.attention_impl == "unfused" || local) {
-    profile.switches.attention = model::AttentionSaving::unfused;
-  }
-  // --cross-entropy-loss-fusion; without it the loss is Megatron's own, in fp32.
-  if (!row.is_on("cross-entropy-loss-fusion")) {
-    profile.switches.loss = model::LossSaving::vocab_parallel;
-  }
+  profile.switches.attention = attention_of(row, draft);
+  profile.switches.loss = loss_of(row);
+  read_buffers(row, profile);
+  read_gradients(draft);
   // The CI recipes switch fused accumulation off, and with it the cached gradients.
   if (row.is_on("no-gradient-accumulation-fusion")) {
     profile.dummy_weight_gradients = plan::DummyWeightGradients::none;

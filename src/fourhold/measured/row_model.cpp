@@ -9,6 +9,7 @@
 #include "fourhold/base/quantity.h"
 #include "fourhold/measured/model_family.h"
 #include "fourhold/measured/published_model.h"
+#include "fourhold/measured/row_words.h"
 
 namespace fourhold::measured {
 namespace {
@@ -150,6 +151,9 @@ void style_megatron(model::ModelConfig& config, model::LayerKind& layer, const M
   config.tied = !row.is_on("untie-embeddings-and-output-weights");
   set_dropout(config, kMegatronDropout);
   if (row.is_on("multi-latent-attention")) make_latent(layer.attention);
+  if (row.is_on("qk-layernorm") || contains(row.model, "qk_layernorm")) {
+    layer.attention.qk_norm = model::QkNorm::per_head;
+  }
   if (!row.fact("mtp-num-layers").empty()) {
     findings.assumes("multi-token prediction is left out");
   }

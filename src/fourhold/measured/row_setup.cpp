@@ -74,6 +74,7 @@ RowReading setup_of(const MeasuredRow& row, Catalogue& catalogue) {
     draft.config = *std::move(config);
     if (rule->refine != nullptr) rule->refine(row, draft);
     price_fp8(row, draft);
+    draft.profile.workspaces = plan::workspaces_of(draft.cluster.device.compute_capability);
     allow_what_ran(draft);
     RowReading reading;
     reading.setup = RowSetup{.config = {},

@@ -13,6 +13,7 @@
 #include "fourhold/base/dtype.h"
 #include "fourhold/base/units.h"
 #include "fourhold/model/switches.h"
+#include "fourhold/plan/workspaces.h"
 
 namespace fourhold::plan {
 
@@ -72,6 +73,27 @@ inline constexpr std::array<std::string_view, 2> kGradientCopyNames{"none", "dat
 // (plan/engine_scratch.h), that of others is their libraries' affair.
 enum class KernelScratch : std::uint8_t { none, engine };
 inline constexpr std::array<std::string_view, 2> kKernelScratchNames{"none", "engine"};
+
+// Whose workspaces for matrix products are in the ledger: cuBLAS's, one for each thread that calls
+// it (forward and backward), and TransformerEngine's own beside them.
+enum class ProductWorkspaces : std::uint8_t { none, cublas, transformer_engine };
+inline constexpr std::array<std::string_view, 3> kProductWorkspacesNames{"none", "cublas",
+                                                                         "transformer_engine"};
+
+// Whether batches come with a dense mask of attention: one byte for each pair of tokens of a
+// sequence, on the first and the last stage.
+enum class BatchMask : std::uint8_t { none, dense };
+inline constexpr std::array<std::string_view, 2> kBatchMaskNames{"none", "dense"};
+
+// A buffer of the scores' size that unfused attention adds its product to and keeps for the run.
+enum class ScoreBuffer : std::uint8_t { none, persistent };
+inline constexpr std::array<std::string_view, 2> kScoreBufferNames{"none", "persistent"};
+
+// Whether what stages exchange is still referenced when the next micro-batch is at work: the
+// gradient sent back last and, where chunks are interleaved, the activation sent last and the
+// gradient received for the next backward.
+enum class StageBorders : std::uint8_t { released, held };
+inline constexpr std::array<std::string_view, 2> kStageBordersNames{"released", "held"};
 
 // Which fp32 words a mixed-precision run keeps (see Recipe).
 enum class WeightStorage : std::uint8_t {
@@ -146,6 +168,14 @@ struct Profile {
   double optimizer_temporary = 0;        // optimizer step: temporaries / fp32 bytes of the shard
   std::int64_t vocabulary_multiple = 1;  // padded to a multiple of this ...
   bool vocabulary_multiple_times_tp = false;  // ... times tp (Megatron); else to a multiple of tp
+
+  ProductWorkspaces product_workspaces = ProductWorkspaces::none;
+  WorkspaceBytes workspaces;                // of the device at hand: not of the profile's file
+  std::int64_t cublas_workspace_bytes = 0;  // set in the environment; 0 = the device's default
+  std::int64_t grouped_workspaces = 0;      // more of TransformerEngine's, for grouped experts
+  BatchMask batch_mask = BatchMask::none;
+  ScoreBuffer score_buffer = ScoreBuffer::none;
+  StageBorders stage_borders = StageBorders::released;
 
   // Outside the exact ledger; zero unless a source states it.
   std::int64_t runtime_bytes = 0;  // context and workspaces, on the device beside the allocator

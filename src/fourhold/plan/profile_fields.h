@@ -57,6 +57,15 @@ inline constexpr std::span<const std::string_view> kEnumNames<GradientCopy>{kGra
 template <>
 inline constexpr std::span<const std::string_view> kEnumNames<KernelScratch>{kKernelScratchNames};
 template <>
+inline constexpr std::span<const std::string_view> kEnumNames<ProductWorkspaces>{
+    kProductWorkspacesNames};
+template <>
+inline constexpr std::span<const std::string_view> kEnumNames<BatchMask>{kBatchMaskNames};
+template <>
+inline constexpr std::span<const std::string_view> kEnumNames<ScoreBuffer>{kScoreBufferNames};
+template <>
+inline constexpr std::span<const std::string_view> kEnumNames<StageBorders>{kStageBordersNames};
+template <>
 inline constexpr std::span<const std::string_view> kEnumNames<WeightStorage>{kWeightStorageNames};
 template <>
 inline constexpr std::span<const std::string_view> kEnumNames<DummyWeightGradients>{
@@ -152,6 +161,17 @@ void visit_profile_fields(Visitor&& visit, Owners&... owners) {
         owners.prefetched_blocks...);
   visit(FieldInfo{"optimizer_temporary", "step temporaries / fp32 bytes of the shard", {}, {0, 16}},
         owners.optimizer_temporary...);
+  visit(FieldInfo{"product_workspaces", "whose workspaces for products are counted"},
+        owners.product_workspaces...);
+  visit(FieldInfo{"cublas_workspace_bytes", "of one handle, 0 = the device's", {0, kMaxBytes}},
+        owners.cublas_workspace_bytes...);
+  visit(FieldInfo{"grouped_workspaces", "more workspaces for grouped experts", {0, 64}},
+        owners.grouped_workspaces...);
+  visit(FieldInfo{"batch_mask", "the attention mask of a batch"}, owners.batch_mask...);
+  visit(FieldInfo{"score_buffer", "whether unfused attention keeps a buffer of scores"},
+        owners.score_buffer...);
+  visit(FieldInfo{"stage_borders", "whether what stages exchange stays referenced"},
+        owners.stage_borders...);
   visit(FieldInfo{"vocabulary_multiple", "the vocabulary is padded to it", {1, 1 << 20}},
         owners.vocabulary_multiple...);
   visit(FieldInfo{"vocabulary_multiple_times_tp", "the multiple grows with tp"},

@@ -6,6 +6,7 @@
 #include "fourhold/plan/communication_buffers.h"
 #include "fourhold/plan/step_scalars.h"
 #include "fourhold/predict/dummy_gradients.h"
+#include "fourhold/predict/framework_buffers.h"
 
 namespace fourhold::predict {
 namespace {
@@ -106,6 +107,7 @@ void StageModel::add_buffers(const plan::Profile& profile) {
                               .dtype = program_.recipe.compute,
                               .elements = dummy_gradient_elements(blocks_, input_.instances)});
   }
+  add_framework_buffers(profile, program_, blocks_, input_.instances, input_.tensors);
   if (profile.optimizer_temporary > 0) {
     input_.tensors.push_back(
         {.name = "optimizer_temporary",
@@ -142,6 +144,7 @@ std::int64_t StageModel::fixed_bytes() const {
   std::int64_t bytes = totals_.resident_bytes + totals_.gradient_bytes;
   for (const StageTensor& tensor : input_.tensors) {
     if (tensor.place != Place::device || tensor.alive != Alive::whole_step) continue;
+    if (tensor.grows_with_batch) continue;
     bytes += tensor.copies * bytes_of(tensor.elements, tensor.dtype);
   }
   std::int64_t gathered = 0;

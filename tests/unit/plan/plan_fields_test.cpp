@@ -46,7 +46,7 @@ TEST(ProfileFields, EveryFieldHasOneNameAndAHelpLine) {
   Profile profile;
   Checked checked;
   visit_profile_fields(checked, profile);
-  EXPECT_EQ(checked.names.size(), 57U);
+  EXPECT_EQ(checked.names.size(), 63U);
 }
 
 template <class Enum>
@@ -78,6 +78,11 @@ TEST(EnumNames, EveryEnumOfAFieldHasOneNameForEachValue) {
   expect_names<AttentionKernel>(static_cast<std::size_t>(AttentionKernel::flash_3) + 1);
   expect_names<PipelineSends>(static_cast<std::size_t>(PipelineSends::scattered) + 1);
   expect_names<GradientCopy>(static_cast<std::size_t>(GradientCopy::data_parallel) + 1);
+  expect_names<ProductWorkspaces>(static_cast<std::size_t>(ProductWorkspaces::transformer_engine) +
+                                  1);
+  expect_names<BatchMask>(static_cast<std::size_t>(BatchMask::dense) + 1);
+  expect_names<ScoreBuffer>(static_cast<std::size_t>(ScoreBuffer::persistent) + 1);
+  expect_names<StageBorders>(static_cast<std::size_t>(StageBorders::held) + 1);
   expect_names<WeightStorage>(static_cast<std::size_t>(WeightStorage::compute_only) + 1);
   expect_names<DummyWeightGradients>(static_cast<std::size_t>(DummyWeightGradients::one_per_shape) +
                                      1);
