@@ -20,6 +20,16 @@ bool states_process_memory(const MeasuredRow& row) {
   return false;
 }
 
+// Published figures that are whole GB of 10^9 bytes, which stand in the column of GiB as they are.
+// The source does not say which GB it means; its rows agree best among themselves with this one.
+std::optional<double> reserved_gib(const MeasuredRow& row) {
+  constexpr double kGbPerGib = 1.073741824;
+  if (!row.peak_mem_gib_reserved || !row.says("memory unit as published 'GB'")) {
+    return row.peak_mem_gib_reserved;
+  }
+  return *row.peak_mem_gib_reserved / kGbPerGib;
+}
+
 void add(RowResult& result, Metric metric, double predicted, std::optional<double> measured,
          std::string_view set_apart) {
   if (!measured || *measured <= 0) return;
@@ -58,7 +68,7 @@ RowResult compare_row(const MeasuredRow& row, const Exclusions& exclusions, Cata
       memory_apart);
   add(result, Metric::memory_reserved,
       states_process_memory(row) ? prediction.device_gib : prediction.reserved_gib,
-      row.peak_mem_gib_reserved, memory_apart);
+      reserved_gib(row), memory_apart);
   if (prediction.step_seconds) {
     add(result, Metric::step_time, *prediction.step_seconds, measured_step_seconds(row, setup),
         exclusions.reason(row, Aspect::step_time));

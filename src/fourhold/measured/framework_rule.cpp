@@ -32,6 +32,8 @@ constexpr std::array kRules{
     FrameworkRule{"primus", "megatron", llama, kFullest, kWithTensor, "none", 0, nullptr},
     FrameworkRule{"megascale", "megatron", gpt2, kFullest, kWithTensor, "none", kOneSequence,
                   nullptr},
+    FrameworkRule{"megatron-deepspeed", "megatron-deepspeed", gpt2, kFullest, kOff, "", 4096,
+                  refine_megatron_deepspeed, plan::Precision::fp16},
     FrameworkRule{"megatron", "megatron-2021", gpt2, kFullest, kOff, "", 4096,
                   refine_megatron_2021},
     FrameworkRule{"oneflow", "megatron-2021", gpt2, kFullest, kOff, "none", 0,

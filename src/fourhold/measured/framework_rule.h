@@ -25,6 +25,7 @@ struct FrameworkRule {
   std::int64_t micro_batch_tokens;
   // What this source does otherwise than the profile, by its row; may be null.
   void (*refine)(const MeasuredRow& row, RowDraft& draft);
+  plan::Precision precision = plan::Precision::bf16;  // where the row leaves it blank
 };
 
 // Null where the framework is not known.

@@ -143,6 +143,14 @@ void refine_megatron_2021(const MeasuredRow& row, RowDraft& draft) {
   if (row.says("sequence parallel on")) draft.request.sp = *draft.request.tp > 1;
 }
 
+void refine_megatron_deepspeed(const MeasuredRow& row, RowDraft& draft) {
+  set_attention(row.attention_impl, draft.profile);
+  if (draft.request.precision == plan::Precision::bf16) {
+    draft.request.gradient_accumulation = plan::GradientAccumulation::fp32;
+    draft.profile.optimizer_temporary = 0;  // the accumulators are what the step reads
+  }
+}
+
 void refine_simumax(const MeasuredRow& row, RowDraft& draft) {
   if (!row.says("cross-entropy fusion on")) {
     draft.profile.switches.loss = model::LossSaving::vocab_parallel;

@@ -8,6 +8,7 @@ namespace fourhold::measured {
 
 void refine_megatron_core(const MeasuredRow& row, RowDraft& draft);
 void refine_megatron_2021(const MeasuredRow& row, RowDraft& draft);
+void refine_megatron_deepspeed(const MeasuredRow& row, RowDraft& draft);
 void refine_simumax(const MeasuredRow& row, RowDraft& draft);
 void refine_nvidia(const MeasuredRow& row, RowDraft& draft);
 void refine_aleph_alpha(const MeasuredRow& row, RowDraft& draft);

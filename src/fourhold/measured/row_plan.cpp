@@ -189,14 +189,16 @@ constexpr std::array kOptimizerWords{OptimizerWord{"8-bit", plan::Optimizer::ada
                                      OptimizerWord{"lion", plan::Optimizer::lion},
                                      OptimizerWord{"adam", plan::Optimizer::adamw}};
 
-void read_formats(const MeasuredRow& row, RowDraft& draft) {
+void read_formats(const MeasuredRow& row, const FrameworkRule& rule, RowDraft& draft) {
   const std::string precision = lowered(row.precision);
   const auto* format = word_in(precision, kFormatWords);
   draft.request.precision = format == kFormatWords.end() ? plan::Precision::bf16 : format->format;
   if (starts_with(precision, "fp32") || starts_with(precision, "float32")) {
     draft.request.precision = plan::Precision::fp32;
   } else if (precision.empty()) {
-    draft.findings.assumes("precision is bf16");
+    draft.request.precision = rule.precision;
+    draft.findings.assumes(fmt::format(
+        "precision is {}", plan::kPrecisionNames.at(static_cast<std::size_t>(rule.precision))));
   } else if (format == kFormatWords.end()) {
     draft.findings.assumes(fmt::format("'{:.60}' is taken as bf16", row.precision));
   }
@@ -232,7 +234,7 @@ void read_plan(const MeasuredRow& row, const FrameworkRule& rule, RowDraft& draf
   read_batch(row, rule, draft);
   read_sharding(row, draft);
   read_recompute(row, rule, draft);
-  read_formats(row, draft);
+  read_formats(row, rule, draft);
   read_offload(row, draft);
   read_tuning(row, draft);
 }

@@ -64,10 +64,15 @@ enum class FreshGradients : std::uint8_t { none, until_backward_ends };
 inline constexpr std::array<std::string_view, 2> kFreshGradientsNames{"none",
                                                                       "until_backward_ends"};
 
-// A second copy of all 16-bit gradients, for the whole run, in which data-parallel ranks reduce
-// them: torch's DistributedDataParallel without gradient_as_bucket_view.
-enum class GradientCopy : std::uint8_t { none, data_parallel };
-inline constexpr std::array<std::string_view, 2> kGradientCopyNames{"none", "data_parallel"};
+// A second copy of all 16-bit gradients, for the whole run.
+enum class GradientCopy : std::uint8_t {
+  none,
+  data_parallel,  // in which ranks reduce them: torch's DistributedDataParallel without
+                  // gradient_as_bucket_view
+  beside_fp32     // the parameters' own, where accumulators are fp32 (DeepSpeed's bf16 optimizer)
+};
+inline constexpr std::array<std::string_view, 3> kGradientCopyNames{"none", "data_parallel",
+                                                                    "beside_fp32"};
 
 // Whether the scratch of kernels is in the ledger: that of our own engine follows written rules
 // (plan/engine_scratch.h), that of others is their libraries' affair.

@@ -155,8 +155,7 @@ void visit_profile_fields(Visitor&& visit, Owners&... owners) {
 
   visit(FieldInfo{"bucket_bytes", "gradient bucket for reduction, 0 = none", {0, kMaxBytes}},
         owners.bucket_bytes...);
-  visit(FieldInfo{"gradient_copy", "a second copy of gradients, to be reduced"},
-        owners.gradient_copy...);
+  visit(FieldInfo{"gradient_copy", "a second copy of 16-bit gradients"}, owners.gradient_copy...);
   visit(FieldInfo{"prefetched_blocks", "ZeRO-3: blocks gathered ahead", {0, 1 << 10}},
         owners.prefetched_blocks...);
   visit(FieldInfo{"optimizer_temporary", "step temporaries / fp32 bytes of the shard", {}, {0, 16}},

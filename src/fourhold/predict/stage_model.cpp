@@ -19,6 +19,18 @@ Alive alive_of(plan::ScalarLife life) {
   return life == plan::ScalarLife::norm_to_clip ? Alive::norm_to_clip : Alive::count_to_loss;
 }
 
+bool copies_gradients(plan::GradientCopy copy, const plan::Program& program) {
+  switch (copy) {
+    case plan::GradientCopy::none:
+      break;
+    case plan::GradientCopy::data_parallel:
+      return program.plan.dp * program.plan.cp > 1 && !program.motion.reduces_each_block;
+    case plan::GradientCopy::beside_fp32:
+      return program.recipe.gradient != program.recipe.gathered;
+  }
+  return false;
+}
+
 }  // namespace
 
 StageModel::StageModel(const model::ModelConfig& config, const plan::ProgramBlocks& blocks,
@@ -95,8 +107,7 @@ void StageModel::add_buffers(const plan::Profile& profile) {
     input_.tensors.push_back(
         {.name = "gradient_bucket", .dtype = DType::uint8, .elements = profile.bucket_bytes});
   }
-  if (profile.gradient_copy == plan::GradientCopy::data_parallel && plan.dp * plan.cp > 1 &&
-      !program_.motion.reduces_each_block) {
+  if (copies_gradients(profile.gradient_copy, program_)) {
     input_.tensors.push_back({.name = "gradient_copy",
                               .dtype = program_.recipe.gathered,
                               .elements = totals_.trainable});

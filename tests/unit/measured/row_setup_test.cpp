@@ -57,7 +57,7 @@ TEST(RowSetup, RebuildsTheRunOfEverySource) {
        "megatron-2021: tp 1 pp 1 vpp 1 ep 1 dp 64 zero 1, 2 x 16 of 2048, full bf16 on "
        "a100-sxm-80gb"},
       {"bigsci-0046",
-       "megatron-2021: tp 8 pp 12 vpp 1 ep 1 dp 4 zero 1, 2 x 256 of 2048, full bf16 on "
+       "megatron-deepspeed: tp 8 pp 12 vpp 1 ep 1 dp 4 zero 1, 2 x 256 of 2048, full fp16 on "
        "a100-sxm-80gb"},
       {"peft-0031",
        "peft: tp 1 pp 1 vpp 1 ep 1 dp 1 zero 0, 4 x 1 of 768, none bf16 lora 32 on l40s"},
@@ -100,10 +100,10 @@ TEST(RowSetup, RebuildsTheRunOfEverySource) {
        "fsdp2: tp 1 pp 1 vpp 1 ep 1 dp 8 zero 3, 2 x 1 of 8192, selective:norm,activation bf16 on "
        "h100-96gb-hbm2e"},
       {"vtrain-multi-0044",
-       "megatron-2021: tp 2 pp 16 vpp 1 ep 1 dp 16 zero 0, 2 x 48 of 2048, full fp16 on "
+       "megatron-deepspeed: tp 2 pp 16 vpp 1 ep 1 dp 16 zero 0, 2 x 48 of 2048, full fp16 on "
        "a100-sxm-80gb"},
       {"vtrain-single-0221",
-       "megatron-2021: tp 4 pp 1 vpp 1 ep 1 dp 2 zero 0, 2 x 4 of 1024, full fp16 on "
+       "megatron-deepspeed: tp 4 pp 1 vpp 1 ep 1 dp 2 zero 0, 2 x 4 of 1024, full fp16 on "
        "a100-sxm-80gb"}};
   for (const auto& [id, text] : expected) EXPECT_EQ(plan_of(id), text) << id;
 }

@@ -77,7 +77,7 @@ TEST(EnumNames, EveryEnumOfAFieldHasOneNameForEachValue) {
   expect_names<Startup>(static_cast<std::size_t>(Startup::full_copy_beside_shard) + 1);
   expect_names<AttentionKernel>(static_cast<std::size_t>(AttentionKernel::flash_3) + 1);
   expect_names<PipelineSends>(static_cast<std::size_t>(PipelineSends::scattered) + 1);
-  expect_names<GradientCopy>(static_cast<std::size_t>(GradientCopy::data_parallel) + 1);
+  expect_names<GradientCopy>(static_cast<std::size_t>(GradientCopy::beside_fp32) + 1);
   expect_names<ProductWorkspaces>(static_cast<std::size_t>(ProductWorkspaces::transformer_engine) +
                                   1);
   expect_names<BatchMask>(static_cast<std::size_t>(BatchMask::dense) + 1);

@@ -22,10 +22,10 @@ Fault refusal(const std::string& text) {
 }
 
 TEST(Profiles, TheBuiltInOnesAreThese) {
-  EXPECT_EQ(profile_names(),
-            (std::vector<std::string>{"accelerate", "deepspeed", "fourhold", "fsdp2", "litgpt",
-                                      "llm-foundry", "megatron-2021", "megatron", "nanotron",
-                                      "peft", "qwen-finetune", "standard"}));
+  EXPECT_EQ(profile_names(), (std::vector<std::string>{
+                                 "accelerate", "deepspeed", "fourhold", "fsdp2", "litgpt",
+                                 "llm-foundry", "megatron-2021", "megatron-deepspeed", "megatron",
+                                 "nanotron", "peft", "qwen-finetune", "standard"}));
 }
 
 TEST(Profiles, EachIsNamedLikeItsFileAndSaysWhereItsConstantsAreFrom) {
@@ -100,6 +100,7 @@ TEST(Profiles, StateCostsWhatEachFrameworkDocuments) {
   EXPECT_EQ(state_bytes("megatron"), 18);  // 6 + 12
   EXPECT_EQ(state_bytes("nanotron"), 18);  // 2 + 4 + 12
   EXPECT_EQ(state_bytes("deepspeed"), 16);
+  EXPECT_EQ(state_bytes("megatron-deepspeed"), 16);
   EXPECT_EQ(state_bytes("fsdp2"), 16);  // 4 + 4 + 8
   EXPECT_EQ(state_bytes("llm-foundry"), 16);
   EXPECT_EQ(state_bytes("accelerate"), 16);

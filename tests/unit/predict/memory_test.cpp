@@ -253,6 +253,12 @@ TEST(Memory, holds_a_second_copy_of_16_bit_gradients_where_ranks_share_data) {
   plan.zero = 0;
   plan.precision = plan::Precision::fp32;
   EXPECT_EQ(more(plan), 4 * 124'439'808LL);
+
+  copies.gradient_copy = plan::GradientCopy::beside_fp32;
+  plan = {};
+  EXPECT_EQ(more(plan), 0);
+  plan.gradient_accumulation = plan::GradientAccumulation::fp32;
+  EXPECT_EQ(more(plan), 2 * 124'439'808LL);
 }
 
 TEST(Memory, does_not_depend_on_micro_batches_beyond_those_in_flight) {
