@@ -49,9 +49,15 @@ inline constexpr std::array<std::string_view, 2> kStateCreationNames{"before_fir
                                                                      "first_update"};
 
 // Whether the memory of a collective's input waits for the communication stream before it is used
-// again (record_stream): then a host that runs ahead of the device finds none of it.
+// again (record_stream): then a host that runs ahead of the device finds none of it. Where it does
+// run ahead: predict/host_lead.h.
 enum class DeferredCollectives : std::uint8_t { no, yes };
 inline constexpr std::array<std::string_view, 2> kDeferredCollectivesNames{"no", "yes"};
+
+// Where tensor parallelism gathers what sequence parallelism split: in a block of its own each
+// time, or in two blocks of the framework's that stay, one for inputs and one for gradients.
+enum class GatherBuffers : std::uint8_t { each_time, two_for_all };
+inline constexpr std::array<std::string_view, 2> kGatherBuffersNames{"each_time", "two_for_all"};
 
 // How ZeRO-1 and 2 bring updated weights to all ranks: in place, or through copies of all of them
 // at once: one per rank of the group, and one flat for the library (torch's all_gather of a list).
@@ -187,6 +193,7 @@ struct Profile {
   Reservation reservation = Reservation::share;
   StateCreation optimizer_state_created = StateCreation::before_first_step;
   DeferredCollectives deferred_collectives = DeferredCollectives::no;
+  GatherBuffers gather_buffers = GatherBuffers::each_time;
   UpdatedWeights updated_weights = UpdatedWeights::in_place;
   FreshGradients fresh_gradients = FreshGradients::none;
   KernelScratch kernel_scratch = KernelScratch::none;

@@ -49,6 +49,8 @@ template <>
 inline constexpr std::span<const std::string_view> kEnumNames<DeferredCollectives>{
     kDeferredCollectivesNames};
 template <>
+inline constexpr std::span<const std::string_view> kEnumNames<GatherBuffers>{kGatherBuffersNames};
+template <>
 inline constexpr std::span<const std::string_view> kEnumNames<UpdatedWeights>{kUpdatedWeightsNames};
 template <>
 inline constexpr std::span<const std::string_view> kEnumNames<FreshGradients>{kFreshGradientsNames};
@@ -183,6 +185,7 @@ void visit_profile_fields(Visitor&& visit, Owners&... owners) {
         owners.optimizer_state_created...);
   visit(FieldInfo{"deferred_collectives", "inputs of collectives wait for their stream"},
         owners.deferred_collectives...);
+  visit(FieldInfo{"gather_buffers", "where tensor parallelism gathers"}, owners.gather_buffers...);
   visit(FieldInfo{"updated_weights", "how ZeRO-1 and 2 bring updated weights to all ranks"},
         owners.updated_weights...);
   visit(FieldInfo{"fresh_gradients", "gradients made beside the accumulator"},

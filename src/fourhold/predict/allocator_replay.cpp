@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "fourhold/predict/host_lead.h"
+
 namespace fourhold::predict {
 namespace {
 
@@ -16,6 +18,21 @@ struct Request {
   std::int64_t last_step = 0;
   std::int64_t bytes = 0;
   bool deferred = false;
+};
+
+// Asks of ascending entries whether they are in an ascending list.
+class Places {
+ public:
+  explicit Places(const std::vector<std::int32_t>& entries)
+      : next_(entries.begin()), end_(entries.end()) {}
+  [[nodiscard]] bool reach(std::size_t entry) {
+    while (next_ != end_ && static_cast<std::size_t>(*next_) < entry) ++next_;
+    return next_ != end_ && static_cast<std::size_t>(*next_) == entry;
+  }
+
+ private:
+  std::vector<std::int32_t>::const_iterator next_;
+  std::vector<std::int32_t>::const_iterator end_;
 };
 
 class ReplayedRun {
@@ -44,15 +61,12 @@ class ReplayedRun {
   void sort_out() {
     const std::vector<ledger::Entry>& entries = run_.ledger.entries;
     for (const ledger::Entry& entry : entries) steps_ = std::max(steps_, entry.last_step + 1);
-    auto collective = run_.collective_inputs.begin();
+    Places travelling(run_.collective_tensors);
+    Places gathered(run_.gathered);
     for (std::size_t i = 0; i < entries.size(); ++i) {
       const ledger::Entry& entry = entries[i];
-      while (collective != run_.collective_inputs.end() &&
-             static_cast<std::size_t>(*collective) < i) {
-        ++collective;
-      }
-      const bool travels =
-          collective != run_.collective_inputs.end() && static_cast<std::size_t>(*collective) == i;
+      const bool travels = travelling.reach(i);
+      if (gathered.reach(i) && rules_.gather_buffers == plan::GatherBuffers::two_for_all) continue;
       if (entry.place != ledger::Place::device || entry.bytes == Bytes(0)) continue;
       const bool lasts = entry.first_step == 0 && entry.last_step + 1 == steps_;
       if (!lasts) {
@@ -97,6 +111,10 @@ class ReplayedRun {
     blocks_.resize(requests_.size());
   }
 
+  [[nodiscard]] HostStep host_at(std::int64_t step) const {
+    return run_.host.empty() ? HostStep{} : run_.host[static_cast<std::size_t>(step)];
+  }
+
   [[nodiscard]] bool keep(const std::vector<std::int64_t>& state) {
     return std::all_of(state.begin(), state.end(), [this](std::int64_t bytes) {
       return allocator_.allocate(bytes) != CachingAllocator::kOutOfMemory;
@@ -108,6 +126,9 @@ class ReplayedRun {
     std::size_t next = 0;
     auto wait = run_.waits.begin();
     for (std::int64_t now = 0; now < steps_; ++now) {
+      const HostStep host = host_at(now);
+      launched_ += host.launches;
+      allocator_.complete_up_to(launched_ - kLaunchQueue);
       if (first && now == run_.optimizer_step && !keep(late_state_)) return false;
       for (; next < requests_.size() && requests_[next].first_step == now; ++next) {
         blocks_[next] = allocator_.allocate(requests_[next].bytes);
@@ -118,8 +139,8 @@ class ReplayedRun {
         ++wait;
       }
       for (const std::size_t request : ends_[static_cast<std::size_t>(now)]) {
-        if (requests_[request].deferred) {
-          allocator_.release_deferred(blocks_[request]);
+        if (requests_[request].deferred && host.ahead) {
+          allocator_.release_deferred(blocks_[request], launched_);
         } else {
           allocator_.release(blocks_[request]);
         }
@@ -132,6 +153,7 @@ class ReplayedRun {
   const ReplayRules& rules_;
   CachingAllocator allocator_;
   std::int64_t steps_ = 0;
+  std::int64_t launched_ = 0;  // kernels, in all steps so far
   std::vector<std::int64_t> state_;
   std::vector<std::int64_t> late_state_;
   std::vector<Request> requests_;
@@ -144,6 +166,7 @@ class ReplayedRun {
 ReplayRules replay_rules(const plan::Profile& profile, const plan::Plan& plan) {
   return {.optimizer_state = profile.optimizer_state_created,
           .deferred_collectives = profile.deferred_collectives,
+          .gather_buffers = profile.gather_buffers,
           .fresh_gradients = profile.fresh_gradients,
           .updated_weights = profile.updated_weights,
           .shards = plan.dp * plan.cp};

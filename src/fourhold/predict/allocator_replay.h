@@ -23,6 +23,7 @@ inline constexpr std::size_t kReplayedSteps = 3;
 struct ReplayRules {
   plan::StateCreation optimizer_state = plan::StateCreation::before_first_step;
   plan::DeferredCollectives deferred_collectives = plan::DeferredCollectives::no;
+  plan::GatherBuffers gather_buffers = plan::GatherBuffers::each_time;
   plan::FreshGradients fresh_gradients = plan::FreshGradients::none;
   plan::UpdatedWeights updated_weights = plan::UpdatedWeights::in_place;
   std::int64_t shards = 1;  // ranks that ZeRO-1 and 2 gather updated weights from

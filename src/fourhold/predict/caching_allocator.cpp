@@ -48,15 +48,19 @@ void CachingAllocator::release(Block block) {
   make_free(block);
 }
 
-void CachingAllocator::release_deferred(Block block) {
+void CachingAllocator::release_deferred(Block block, std::int64_t launch) {
   disown(block, Use::pending);
-  pending_.push_back(block);
+  pending_.push_back({block, launch});
 }
 
-void CachingAllocator::complete() {
-  for (const Block block : pending_) make_free(block);
-  pending_.clear();
+void CachingAllocator::complete_up_to(std::int64_t launch) {
+  while (!pending_.empty() && pending_.front().launch <= launch) {
+    make_free(pending_.front().block);
+    pending_.pop_front();
+  }
 }
+
+void CachingAllocator::complete() { complete_up_to(kUnlimited); }
 
 CachingAllocator::Block CachingAllocator::piece(const Piece& piece) {
   if (spare_.empty()) {

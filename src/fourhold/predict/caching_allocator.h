@@ -15,6 +15,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <limits>
 #include <set>
 #include <tuple>
@@ -34,9 +35,10 @@ class CachingAllocator {
   [[nodiscard]] Block allocate(std::int64_t bytes);
   void release(Block block);
   // Released by its owner while another stream still uses it (record_stream): nobody else gets it
-  // before complete().
-  void release_deferred(Block block);
-  // All work that deferred releases wait for is done.
+  // before that work is done. `launch` numbers the work and never falls.
+  void release_deferred(Block block, std::int64_t launch);
+  // Work up to that launch is done; all work is.
+  void complete_up_to(std::int64_t launch);
   void complete();
 
   // Sizes of the blocks that have owners: what max_memory_allocated counts.
@@ -88,8 +90,12 @@ class CachingAllocator {
   std::int64_t flushes_ = 0;
   std::int64_t next_address_ = 0;
   std::vector<Piece> pieces_;
-  std::vector<Block> spare_;    // places in pieces_ that no block has
-  std::vector<Block> pending_;  // released, still used by another stream
+  std::vector<Block> spare_;  // places in pieces_ that no block has
+  struct Pending {
+    Block block = kNobody;
+    std::int64_t launch = 0;
+  };
+  std::deque<Pending> pending_;  // released, still used by another stream
   FreeBlocks small_;
   FreeBlocks large_;
 };

@@ -14,15 +14,26 @@
 
 namespace fourhold::predict {
 
-// Whether the host goes on only when the device is there.
-[[nodiscard]] constexpr bool host_waits(plan::Work work) {
-  return work == plan::Work::receive_activation || work == plan::Work::receive_gradient ||
-         work == plan::Work::reduce_loss;
+// Whether a communication stream works on the tensor. The attention around a ring writes its result
+// on its own stream.
+[[nodiscard]] constexpr bool travels(const plan::OperationCollective& collective,
+                                     const plan::Access& access) {
+  switch (collective.kind) {
+    case plan::Collective::none:
+    case plan::Collective::reduce_scalars:
+      return false;
+    case plan::Collective::ring:
+      return access.mode == plan::AccessMode::read;
+    default:
+      return true;
+  }
 }
 
-// Whether the collective hands its input to a communication stream.
-[[nodiscard]] constexpr bool leaves_the_stream(plan::Collective kind) {
-  return kind != plan::Collective::none && kind != plan::Collective::reduce_scalars;
+// Whether tensor parallelism makes whole in it what sequence parallelism split.
+[[nodiscard]] constexpr bool gathers(const plan::OperationCollective& collective,
+                                     const plan::Access& access) {
+  return collective.kind == plan::Collective::all_gather && collective.axis == plan::Axis::tp &&
+         access.mode == plan::AccessMode::write;
 }
 
 class ExpandedEntries {

@@ -50,12 +50,14 @@ class Expander {
       : blocks_(blocks),
         stage_(stage),
         entries_(blocks),
+        lead_(stage.program(), blocks),
         lazy_(stage.input().walk.gradient_lifetime == plan::GradientLifetime::backward_to_step) {}
 
   ExpandedRun run() {
     entries_.reserve(entry_count());
     plan::expand(stage_.program(), blocks_, [&](const StepInstance& at) {
       visit(at);
+      run_.host.push_back(lead_.follow(at));
       if (host_waits(at.work)) run_.waits.push_back(entries_.now());
       entries_.next_step();
     });
@@ -63,7 +65,8 @@ class Expander {
     for (const std::int32_t entry : whole_run_) entries_.use_throughout(entry);
     run_.optimizer_step = steps(Alive::optimizer).first;
     run_.ledger.entries = entries_.take();
-    std::sort(run_.collective_inputs.begin(), run_.collective_inputs.end());
+    std::sort(run_.collective_tensors.begin(), run_.collective_tensors.end());
+    std::sort(run_.gathered.begin(), run_.gathered.end());
     return std::move(run_);
   }
 
@@ -211,9 +214,8 @@ class Expander {
         entry = enters ? enter(at, storage) : entries_.add_tensor(at, storage);
       }
       entries_.use(entry);
-      if (leaves_the_stream(at.step->collective.kind) && access.mode == plan::AccessMode::read) {
-        run_.collective_inputs.push_back(entry);
-      }
+      if (travels(at.step->collective, access)) run_.collective_tensors.push_back(entry);
+      if (gathers(at.step->collective, access)) run_.gathered.push_back(entry);
     }
     for (const std::int16_t parameter : at.step->writes_gradients) {
       write_gradient(at, static_cast<std::size_t>(parameter));
@@ -359,6 +361,7 @@ class Expander {
   const plan::ProgramBlocks& blocks_;
   const StageModel& stage_;
   ExpandedEntries entries_;
+  HostLead lead_;
   const bool lazy_;
   RecentMap<InstanceKey, Instance> instances_;
   RecentMap<PlaceKey, ParameterEntries> parameters_;

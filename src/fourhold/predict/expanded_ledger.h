@@ -8,6 +8,7 @@
 #include "fourhold/ledger/ledger.h"
 #include "fourhold/plan/profile.h"
 #include "fourhold/plan/program.h"
+#include "fourhold/predict/host_lead.h"
 
 namespace fourhold::predict {
 
@@ -27,11 +28,13 @@ struct Extra {
 // The same with what a replay of an allocator asks beside lifetimes.
 struct ExpandedRun {
   ledger::Ledger ledger;
-  std::vector<std::int32_t> collective_inputs;  // entries that a collective reads, ascending
-  std::vector<std::int64_t> waits;              // steps at which the host waits for the device
-  std::vector<Extra> fresh_gradients;           // of weights, until the micro-batch's backward ends
-  Extra gathered_updates;                       // all weights that ZeRO-1 and 2 gather; 0 of none
-  std::int64_t optimizer_step = -1;             // the first at which parameters are updated
+  std::vector<std::int32_t> collective_tensors;  // entries of collectives, ascending
+  std::vector<std::int32_t> gathered;            // entries that tensor parallelism gathers into
+  std::vector<HostStep> host;                    // per step
+  std::vector<std::int64_t> waits;               // steps at which the host waits for the device
+  std::vector<Extra> fresh_gradients;  // of weights, until the micro-batch's backward ends
+  Extra gathered_updates;              // all weights that ZeRO-1 and 2 gather; 0 of none
+  std::int64_t optimizer_step = -1;    // the first at which parameters are updated
 };
 [[nodiscard]] ExpandedRun expanded_run(const model::ModelConfig& config, const plan::Plan& plan,
                                        const plan::Profile& profile, std::int64_t stage);

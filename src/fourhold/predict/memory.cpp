@@ -111,7 +111,7 @@ AllocatorPrediction replay_stage(const model::ModelConfig& config, const plan::P
   const std::int64_t own = prediction.reserved_peak_bytes.back();
   prediction.immediate_bytes = own;
   prediction.deferred_bytes = own;
-  if (run.collective_inputs.empty()) return prediction;
+  if (run.collective_tensors.empty()) return prediction;
   const bool defers = rules.deferred_collectives == plan::DeferredCollectives::yes;
   rules.deferred_collectives =
       defers ? plan::DeferredCollectives::no : plan::DeferredCollectives::yes;

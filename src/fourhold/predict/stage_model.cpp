@@ -112,6 +112,15 @@ void StageModel::add_buffers(const plan::Profile& profile) {
                               .dtype = program_.recipe.gathered,
                               .elements = totals_.trainable});
   }
+  if (profile.gather_buffers == plan::GatherBuffers::two_for_all) {
+    const std::int64_t elements = largest_gathered();
+    if (elements > 0) {
+      input_.tensors.push_back({.name = "gather_buffer",
+                                .dtype = program_.recipe.compute,
+                                .elements = elements,
+                                .copies = 2});
+    }
+  }
   if (profile.dummy_weight_gradients == plan::DummyWeightGradients::one_per_shape) {
     input_.tensors.push_back({.name = "dummy_weight_gradients",
                               .category = Category::scratch,
@@ -149,6 +158,24 @@ void StageModel::add_buffers(const plan::Profile& profile) {
                               .elements = totals_.largest_block_bytes,
                               .copies = 2});
   }
+}
+
+// Of what tensor parallelism makes whole on the stage.
+std::int64_t StageModel::largest_gathered() const {
+  std::int64_t most = 0;
+  for (std::size_t i = 0; i < blocks_.blocks.size(); ++i) {
+    if (input_.instances[i] == 0) continue;
+    const plan::ShardedBlock& block = blocks_.blocks[i].sharded;
+    for (std::size_t op = 0; op < block.collectives.size(); ++op) {
+      const plan::OperationCollective& collective = block.collectives[op];
+      if (collective.kind != plan::Collective::all_gather || collective.axis != plan::Axis::tp) {
+        continue;
+      }
+      const auto made = static_cast<std::size_t>(block.operations.operations[op].outputs[0]);
+      most = std::max(most, block.operations.tensors[made].shape.elements());
+    }
+  }
+  return most;
 }
 
 std::int64_t StageModel::fixed_bytes() const {

@@ -153,7 +153,7 @@ TEST(CachingAllocator, RunsOutWhereSegmentsAreHeldByTheirParts) {
 TEST(CachingAllocator, DeferredReleasesAreReusedAfterTheirWorkIsDone) {
   CachingAllocator allocator;
   const CachingAllocator::Block first = allocator.allocate(16 * kMiB);
-  allocator.release_deferred(first);
+  allocator.release_deferred(first, 1);
   EXPECT_EQ(allocator.allocated_bytes(), 0);  // its owner has let go
   static_cast<void>(allocator.allocate(16 * kMiB));
   EXPECT_EQ(allocator.reserved_bytes(), 32 * kMiB);
@@ -162,9 +162,25 @@ TEST(CachingAllocator, DeferredReleasesAreReusedAfterTheirWorkIsDone) {
   EXPECT_EQ(allocator.reserved_bytes(), 32 * kMiB);
 }
 
+TEST(CachingAllocator, DeferredReleasesAreReusedInTheOrderOfTheirLaunches) {
+  CachingAllocator allocator;
+  const CachingAllocator::Block first = allocator.allocate(16 * kMiB);
+  const CachingAllocator::Block second = allocator.allocate(16 * kMiB);
+  allocator.release_deferred(first, 3);
+  allocator.release_deferred(second, 5);
+  allocator.complete_up_to(2);
+  static_cast<void>(allocator.allocate(16 * kMiB));
+  EXPECT_EQ(allocator.reserved_bytes(), 48 * kMiB);
+  allocator.complete_up_to(4);
+  static_cast<void>(allocator.allocate(16 * kMiB));
+  EXPECT_EQ(allocator.reserved_bytes(), 48 * kMiB);
+  static_cast<void>(allocator.allocate(16 * kMiB));
+  EXPECT_EQ(allocator.reserved_bytes(), 64 * kMiB);
+}
+
 TEST(CachingAllocator, WaitsForDeferredReleasesBeforeItRunsOut) {
   CachingAllocator allocator(16 * kMiB);
-  allocator.release_deferred(allocator.allocate(16 * kMiB));
+  allocator.release_deferred(allocator.allocate(16 * kMiB), 1);
   EXPECT_NE(allocator.allocate(16 * kMiB), CachingAllocator::kOutOfMemory);
   EXPECT_EQ(allocator.flushes(), 1);
 }
@@ -315,7 +331,7 @@ RC_GTEST_PROP(CachingAllocator, does_what_a_model_of_plain_intervals_does, ()) {
           std::next(owned.begin(),
                     static_cast<std::ptrdiff_t>(*rc::gen::inRange<std::size_t>(0, owned.size())));
       const bool deferred = action == 8;
-      deferred ? allocator.release_deferred(chosen->second) : allocator.release(chosen->second);
+      deferred ? allocator.release_deferred(chosen->second, 1) : allocator.release(chosen->second);
       model.release(chosen->first, deferred ? 'p' : 'f');
       owned.erase(chosen);
     }
