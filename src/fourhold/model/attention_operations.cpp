@@ -36,17 +36,20 @@ QueryKeyValue project(BlockBuilder& build, const Attention& attention, TensorId 
   const Shape k_shape{build.token_extent(),
                       {Dim::kv_heads, attention.kv_heads},
                       {Dim::head_dim, attention.head_dim}};
-  const auto column = [&](TensorName weight, TensorName bias, TensorName out, const Shape& shape) {
+  const auto column = [&](TensorName weight, TensorName bias, TensorName out, const Shape& shape,
+                          RecomputeGroup recompute = RecomputeGroup::none) {
     return build.linear(inner, {.weight = weight,
                                 .bias = bias,
                                 .out = out,
                                 .shape = shape,
                                 .region = Region::inner,
                                 .packed = PackedGroup::qkv,
+                                .recompute = recompute,
                                 .dtype = dtype});
   };
   TensorId q = column(TensorName::q_weight, TensorName::q_bias, TensorName::q, q_shape);
-  TensorId k = column(TensorName::k_weight, TensorName::k_bias, TensorName::k, k_shape);
+  TensorId k = column(TensorName::k_weight, TensorName::k_bias, TensorName::k, k_shape,
+                      RecomputeGroup::alternate);
   const TensorId projected_q = q;
   const TensorId projected_k = k;
   const TensorId v = column(TensorName::v_weight, TensorName::v_bias, TensorName::v, k_shape);

@@ -49,18 +49,19 @@ TensorId weighted_rows(BlockBuilder& build, TensorId active, TensorId row_scale,
 TensorId widen(BlockBuilder& build, const FeedForward& feed_forward, const FeedForwardNames& names,
                TensorId x, const Shape& wide, TensorId row_scale) {
   const DType dtype = build.switches().compute;
-  const auto column = [&](TensorName weight, TensorName bias, TensorName out) {
+  const auto column = [&](TensorName weight, TensorName bias, TensorName out,
+                          RecomputeGroup recompute) {
     return build.linear(x, {.weight = weight,
                             .bias = bias,
                             .out = out,
                             .shape = wide,
                             .region = Region::inner,
                             .packed = feed_forward.gated ? names.packed : PackedGroup::none,
-                            .recompute = names.widening,
+                            .recompute = recompute,
                             .dtype = dtype});
   };
   if (!feed_forward.gated) {
-    const TensorId up = column(names.up_weight, names.up_bias, names.up);
+    const TensorId up = column(names.up_weight, names.up_bias, names.up, names.widening);
     if (row_scale == kNoTensor) {
       return build.activation(up, feed_forward.activation, names.product, names.activation);
     }
@@ -68,8 +69,10 @@ TensorId widen(BlockBuilder& build, const FeedForward& feed_forward, const FeedF
         build.activation(up, feed_forward.activation, names.activated, names.activation);
     return weighted_rows(build, active, row_scale, names);
   }
-  const TensorId gate = column(names.gate_weight, names.gate_bias, names.gate);
-  const TensorId up = column(names.up_weight, names.up_bias, names.up);
+  const bool widens_again = names.widening != RecomputeGroup::none;
+  const TensorId gate = column(names.gate_weight, names.gate_bias, names.gate, names.widening);
+  const TensorId up = column(names.up_weight, names.up_bias, names.up,
+                             widens_again ? names.widening : RecomputeGroup::alternate);
   return build.gated_activation(gate, up, feed_forward.activation, names.activated, names.product,
                                 names.activation, row_scale);
 }

@@ -107,7 +107,9 @@ struct BlockParameter {
 enum class PackedGroup : std::uint8_t { none, qkv, gate_up, shared_gate_up, expert_gate_up };
 
 // What a recompute policy can drop as one piece.
-enum class RecomputeGroup : std::uint8_t { none, attention, norm, activation, experts };
+// `alternate`: every other linear of those whose results a layer keeps, k and the up beside a gate
+// (torchtitan's selective recomputation per operation keeps q, v and the gate).
+enum class RecomputeGroup : std::uint8_t { none, attention, norm, activation, experts, alternate };
 
 // Memory inside one step of an operation.
 struct Transient {

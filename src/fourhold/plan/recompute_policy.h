@@ -12,11 +12,12 @@ namespace fourhold::plan {
 
 enum class RecomputeKind : std::uint8_t { none, selective, full };
 
-// `none`; `selective` (the attention core); `selective:attention,norm,activation,experts`; `full`;
-// `full:K` (the first K layers of each rank fully, the others not at all).
+// `none`; `selective` (the attention core);
+// `selective:attention,norm,activation,experts,alternate`; `full`; `full:K` (the first K layers of
+// each rank fully, the others not at all).
 struct RecomputePolicy {
   RecomputeKind kind = RecomputeKind::none;
-  InlineVector<model::RecomputeGroup, 4> groups;  // selective: what is dropped, in enum order
+  InlineVector<model::RecomputeGroup, 5> groups;  // selective: what is dropped, in enum order
   std::int64_t full_layers = -1;                  // full: K, or -1 for all
   [[nodiscard]] bool drops(model::RecomputeGroup group) const {
     return kind == RecomputeKind::selective && groups.contains(group);

@@ -81,6 +81,20 @@ TEST(Recompute, WhatIsMadeInPlaceOfADroppedTensorRunsAgainWithIt) {
   EXPECT_EQ(norms.segment(OpKind::rotary, 1), norms.segment(OpKind::norm, 2));
 }
 
+// Of the seven linears of a gated layer in their order, q, k, v, o, gate, up and down, the first,
+// third, fifth and seventh keep their results: torchtitan's selective recomputation per operation.
+TEST(Recompute, AlternateLinearsRunAgain) {
+  const Decided alternate = decided(dense_model({}), "selective:norm,activation,alternate");
+  for (const TensorName name : {TensorName::q, TensorName::v, TensorName::gate}) {
+    EXPECT_TRUE(alternate.keeps(name)) << to_string(name);
+  }
+  EXPECT_FALSE(alternate.keeps(TensorName::k));
+  EXPECT_FALSE(alternate.keeps(TensorName::up));
+  const Decided all = decided(dense_model({}), "selective:norm,activation");
+  EXPECT_TRUE(all.keeps(TensorName::k));
+  EXPECT_TRUE(all.keeps(TensorName::up));
+}
+
 TEST(Recompute, GatheredInputsAreGatheredAgainUnderAnyPolicy) {
   const Decided none = decided(dense_model({}), "none", {.tp = 2, .sp = true});
   EXPECT_NE(none.segment(OpKind::enter_branch, 0), kNotRemade);
