@@ -40,13 +40,20 @@ void give_every_stage_a_layer(std::vector<std::int64_t>& stages, Findings& findi
 
 void refine_torchtitan(const MeasuredRow& row, RowDraft& draft) {
   const std::string recompute = lowered(row.recompute);
-  // Per operation: every second product and attention are kept, the rest is made again.
-  if (starts_with(recompute, "selective") || starts_with(recompute, "default") ||
-      starts_with(recompute, "auto")) {
+  if (starts_with(recompute, "selective")) {
+    // Per operation: every second product and attention are kept, the rest is made again.
+    draft.request.recompute = plan::recompute_from_string("selective:norm,activation,alternate");
+  } else if (starts_with(recompute, "default")) {
     draft.request.recompute = plan::recompute_from_string("selective:norm,activation");
-    if (!starts_with(recompute, "selective")) {
-      draft.findings.assumes("recompute is as the selective policy");
-    }
+    draft.findings.assumes("recompute keeps all products and attention");
+  } else if (starts_with(recompute, "auto")) {
+    // A solver's choice within the memory that full recomputation takes.
+    draft.request.recompute = plan::recompute_from_string("full");
+    draft.findings.assumes("recompute is full: that is the memory the solver may use");
+  }
+  // Logits became fp32 before the loss in autumn 2024; until then all of it was in 16 bits.
+  if (starts_with(row.framework_version, "2024-0")) {
+    draft.profile.switches.loss = model::LossSaving::wide;
   }
   if (!starts_with(lowered(row.compile), "yes")) make_eager(draft.profile);
 }
@@ -67,6 +74,9 @@ void refine_nanotron(const MeasuredRow& /*row*/, RowDraft& draft) {
 void refine_internevo(const MeasuredRow& row, RowDraft& draft) {
   set_attention(row.attention_impl, draft.profile);
   draft.profile.time.attention_kernel = plan::AttentionKernel::flash_1;
+  // InternLM/InternEvo, solver/optimizer/hybrid_zero_optim.py: a step first widens the shard's
+  // gradients to fp32; torch's AdamW over lists of tensors then makes two temporary lists.
+  draft.profile.optimizer_temporary = 3;
   if (contains(row.sharding, "shard group")) {
     const auto group = number_behind(row.sharding, "shard group ");
     if (group && draft.request.dp && *group < *draft.request.dp) {

@@ -97,8 +97,9 @@ TEST(RowSetup, RebuildsTheRunOfEverySource) {
       {"simumax-0010",
        "megatron: tp 2 sp pp 1 vpp 1 ep 1 dp 4 zero 1, 1 x 8 of 4096, none bf16 on b200"},
       {"titan-0001",
-       "fsdp2: tp 1 pp 1 vpp 1 ep 1 dp 8 zero 3, 2 x 1 of 8192, selective:norm,activation bf16 on "
-       "h100-96gb-hbm2e"},
+       "fsdp2: tp 1 pp 1 vpp 1 ep 1 dp 8 zero 3, 2 x 1 of 8192, "
+       "selective:norm,activation,alternate bf16 "
+       "on h100-96gb-hbm2e"},
       {"vtrain-multi-0044",
        "megatron-deepspeed: tp 2 pp 16 vpp 1 ep 1 dp 16 zero 0, 2 x 48 of 2048, full fp16 on "
        "a100-sxm-80gb"},
