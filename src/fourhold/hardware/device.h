@@ -32,6 +32,7 @@ struct Device {
   std::vector<std::string> default_of;  // ambiguous spellings that are taken as this device
   std::string vendor;
   std::string form;             // "SXM4", "PCIe", "NVL72" ...
+  std::string generation;       // "Ampere", "CDNA 3" ...; empty: not known
   std::string note;             // what a user must know to read its numbers; may be empty
   std::string default_profile;  // of runs on it that name none; empty: the general default
 

@@ -154,6 +154,7 @@ Device read_fields(FieldReader& reader) {
   device.default_of = reader.strings("default_of").value_or(std::vector<std::string>{});
   device.vendor = reader.string("vendor").value_or("");
   device.form = reader.string("form").value_or("");
+  device.generation = reader.string("generation").value_or("");
   device.note = reader.string("note").value_or("");
   device.default_profile = reader.string("default_profile").value_or("");
 
@@ -242,6 +243,7 @@ json::Value device_json(const Device& device) {
                    {"default_of", texts_json(device.default_of)},
                    {"vendor", device.vendor},
                    {"form", device.form},
+                   {"generation", device.generation},
                    {"note", device.note},
                    {"default_profile", device.default_profile},
                    {"usable_bytes", device.usable.count()},
