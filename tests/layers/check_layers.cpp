@@ -37,6 +37,7 @@ constexpr std::array kFloors{
     Floor{"hardware", 2, Side::planner},
     Floor{"plan", 3, Side::planner},
     Floor{"predict", 4, Side::planner},
+    Floor{"confidence", 4, Side::planner},
     Floor{"measured", 5, Side::planner},
     Floor{"search", 5, Side::planner},
     Floor{"report", 5, Side::planner},

@@ -14,6 +14,9 @@
 
 namespace fourhold::api {
 
+// Of probabilities that a run is to fit with: at 1 nothing measured would be sure enough.
+inline constexpr NumberRange kConfidenceRange{0.5, 0.999};
+
 struct TargetRequest {
   // A name or a file; several for unequal devices: "2xa100-40gb,a100-80gb".
   std::string device{};

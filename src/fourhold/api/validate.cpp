@@ -13,7 +13,9 @@
 #include "fourhold/base/error.h"
 #include "fourhold/base/near_match.h"
 #include "fourhold/base/text_file.h"
+#include "fourhold/confidence/residual_table.h"
 #include "fourhold/measured/builtin_rows.h"
+#include "fourhold/measured/row_confidence.h"
 
 namespace fourhold::api {
 namespace {
@@ -88,16 +90,23 @@ ValidateResult validate(const ValidateRequest& request) {
   ValidateResult result;
   result.rows = request.rows;
   result.headroom = request.headroom.value_or(0);
+  result.confidence = request.confidence.value_or(kUsualConfidence);
   const measured::Exclusions exclusions(measured::excluded_text(), "excluded.csv");
   measured::Catalogue catalogue;
+  const confidence::ResidualTable residuals = confidence::builtin_residuals();
+  measured::RowConfidence sureness(residuals);
   const auto start = std::chrono::steady_clock::now();
   std::vector<measured::RowResult> results;
   results.reserve(rows.size());
   for (const MeasuredRow& row : rows) {
     results.push_back(measured::compare_row(row, exclusions, catalogue, result.headroom));
+    sureness.judge(results.back());
   }
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  result.record = measured::record_of(std::move(results));
+  result.record = measured::record_of(std::move(results), result.confidence);
+  const measured::FittedSources fitted(measured::fitted_text(), "fitted.csv");
+  result.knowledge = fitted.lines(result.record);
+  result.left_out = fitted.left_out(result.record);
   return result;
 }
 

@@ -6,18 +6,24 @@
 #include <vector>
 
 #include "fourhold/api/option.h"
+#include "fourhold/api/target.h"
 #include "fourhold/base/json.h"
+#include "fourhold/measured/knowledge.h"
 #include "fourhold/measured/record.h"
 #include "fourhold/report/scatter_svg.h"
 #include "fourhold/report/screen.h"
 
 namespace fourhold::api {
 
+// Of the rows of validate; a run's own stands in target.h.
+inline constexpr double kUsualConfidence = 0.9;
+
 struct ValidateRequest {
   std::vector<std::string> files;
   bool builtin = false;
   std::string source;
   std::optional<double> headroom;
+  std::optional<double> confidence;
   bool rows = false;
   std::string svg;
 };
@@ -44,6 +50,14 @@ void visit_options(Visitor&& visit, ValidateRequest& request) {
                OptionGroup::question,
                ValueKind::number},
         request.headroom);
+  visit(Option{{"confidence",
+                "a second table: said to fit where that is at least as probable as this, 90% if "
+                "not given",
+                {},
+                kConfidenceRange},
+               OptionGroup::question,
+               ValueKind::number},
+        request.confidence);
   visit(Option{{"rows", "print every row, with what was assumed or why it was skipped"},
                OptionGroup::output,
                ValueKind::flag},
@@ -56,8 +70,11 @@ void visit_options(Visitor&& visit, ValidateRequest& request) {
 
 struct ValidateResult {
   measured::Record record;
+  std::vector<measured::KnowledgeLine> knowledge;
+  std::vector<measured::LeftOutLine> left_out;
   bool rows = false;  // whether the text lists them
   double headroom = 0;
+  double confidence = kUsualConfidence;
   double seconds = 0;  // of predicting all rows
 };
 

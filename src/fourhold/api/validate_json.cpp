@@ -25,6 +25,10 @@ std::string name_of(measured::Metric metric) {
   return std::string(measured::kMetricNames.at(static_cast<std::size_t>(metric)));
 }
 
+json::Value interval_json(const confidence::Interval& interval) {
+  return json::Object{{"low", interval.low}, {"high", interval.high}};
+}
+
 // One entry per metric; one without a metric for a row that is skipped or says only whether it ran.
 json::Value row_json(const RowResult& row, const Comparison* one) {
   return json::Object{
@@ -34,6 +38,9 @@ json::Value row_json(const RowResult& row, const Comparison* one) {
       {"predicted", one == nullptr ? json::Value() : json::Value(one->predicted)},
       {"measured", one == nullptr ? json::Value() : json::Value(one->measured)},
       {"error_percent", one == nullptr ? json::Value() : json::Value(one->error_percent())},
+      {"interval",
+       one == nullptr || !one->interval ? json::Value() : interval_json(*one->interval)},
+      {"fit_probability", number_json(row.fit_probability)},
       {"predicted_fit", flag_or_null(row.predicted_fit)},
       {"measured_fit", flag_or_null(row.measured_fit)},
       {"skipped", text_or_null(row.skipped)},
@@ -56,13 +63,44 @@ json::Value line_json(const SummaryLine& line) {
                       {"p90_abs_percent", figure(figures.p90_abs)},
                       {"worst_percent", figure(figures.worst_abs)},
                       {"bias_percent", figure(figures.bias)},
-                      {"coverage_80", nullptr}};
+                      {"coverage_80", line.coverage ? json::Value(*line.coverage) : json::Value()}};
 }
 
 json::Array lines_json(const std::vector<SummaryLine>& lines) {
   json::Array array;
   for (const SummaryLine& line : lines) array.push_back(line_json(line));
   return array;
+}
+
+json::Value knowledge_json(const std::vector<measured::KnowledgeLine>& lines) {
+  json::Array list;
+  for (const measured::KnowledgeLine& line : lines) {
+    list.push_back(json::Object{
+        {"knowledge", measured::kKnowledgeNames.at(static_cast<std::size_t>(line.knowledge))},
+        {"metric", line.is_memory ? "memory" : "step_time"},
+        {"rows", line.figures.count},
+        {"median_abs_percent", line.figures.median_abs},
+        {"p90_abs_percent", line.figures.p90_abs},
+        {"bias_percent", line.figures.bias}});
+  }
+  return list;
+}
+
+json::Value left_out_json(const std::vector<measured::LeftOutLine>& lines) {
+  json::Array list;
+  for (const measured::LeftOutLine& line : lines) {
+    list.push_back(json::Object{{"source", line.source},
+                                {"metric", "step_time"},
+                                {"median_abs_percent", line.median_percent},
+                                {"p90_abs_percent", line.p90_percent}});
+  }
+  return list;
+}
+
+json::Value fit_json(const measured::FitTable& fit, const char* by, double value) {
+  return json::Object{{"true_fit", fit.true_fit},   {"true_oom", fit.true_oom},
+                      {"false_fit", fit.false_fit}, {"false_oom", fit.false_oom},
+                      {"set_apart", fit.set_apart}, {by, value}};
 }
 
 }  // namespace
@@ -96,12 +134,12 @@ json::Value to_json(const ValidateResult& result) {
                       {"rows", std::move(rows)},
                       {"summary", lines_json(record.summary)},
                       {"classes", lines_json(record.classes)},
-                      {"fit", json::Object{{"true_fit", record.fit.true_fit},
-                                           {"true_oom", record.fit.true_oom},
-                                           {"false_fit", record.fit.false_fit},
-                                           {"false_oom", record.fit.false_oom},
-                                           {"set_apart", record.fit.set_apart},
-                                           {"headroom", result.headroom}}},
+                      {"fit", fit_json(record.fit, "headroom", result.headroom)},
+                      {"sure_fit", fit_json(record.sure_fit, "confidence", result.confidence)},
+                      {"coverage", json::Object{{"rows", record.coverage.rows},
+                                                {"covered", record.coverage.covered}}},
+                      {"knowledge", knowledge_json(result.knowledge)},
+                      {"left_out", left_out_json(result.left_out)},
                       {"ranking", std::move(ranking)},
                       {"skipped", std::move(skipped)},
                       {"seconds", result.seconds}};

@@ -92,7 +92,8 @@ std::string lines_text(const std::vector<SummaryLine>& lines, const std::string&
                        {"mean", right},
                        {"p90", right},
                        {"worst", right},
-                       {"bias", right}});
+                       {"bias", right},
+                       {"in 80%", right}});
   for (const SummaryLine& line : lines) {
     const measured::ErrorFigures& figures = line.figures;
     std::string source = line.source;
@@ -100,13 +101,14 @@ std::string lines_text(const std::vector<SummaryLine>& lines, const std::string&
     if (line.rows == RowClass::dense) source += " dense";
     const std::string skipped = std::to_string(line.skipped);
     if (figures.count == 0) {
-      table.add({source, "", "0", skipped, "", "", "", "", ""});
+      table.add({source, "", "0", skipped, "", "", "", "", "", ""});
       continue;
     }
     table.add({source, metric_text(line.metric), std::to_string(figures.count),
                line.rows == RowClass::all ? skipped : "", percent(figures.median_abs),
                percent(figures.mean_abs), percent(figures.p90_abs), percent(figures.worst_abs),
-               signed_percent(figures.bias)});
+               signed_percent(figures.bias),
+               line.coverage ? fmt::format("{:.0f}", *line.coverage * 100) : std::string()});
   }
   return "\n" + title_text(title, screen) + table.text(screen);
 }
@@ -120,13 +122,69 @@ std::vector<SummaryLine> of_classes(const std::vector<SummaryLine>& lines,
   return some;
 }
 
-std::string fit_text(const ValidateResult& result, const report::Screen& screen) {
-  const measured::FitTable& fit = result.record.fit;
-  if (fit.count() == 0) return {};
+std::string fit_table(const measured::FitTable& fit, const report::Screen& screen) {
   report::Table table({{""}, {"ran", report::Align::right}, {"ran out", report::Align::right}});
   table.add({"said to fit", format_count(fit.true_fit), format_count(fit.false_fit)});
   table.add({"said not to fit", format_count(fit.false_oom), format_count(fit.true_oom)});
-  std::string text = "\n" + title_text("Fits or ran out of memory", screen) + table.text(screen, 2);
+  return table.text(screen, 2);
+}
+
+// How well the intervals hold, over sources that have enough rows for a share.
+std::string coverage_text(const Record& record, const report::Screen& screen) {
+  if (record.coverage.rows == 0) return {};
+  return "\n" +
+         report::wrapped(
+             fmt::format("In 80%: the share of rows within the interval that should hold 80% of "
+                         "them, made from the runs of all models but the row's own. Over sources "
+                         "with {} rows or more: {:.1f}% of {}.",
+                         measured::kLeastCoverageRows, record.coverage.share() * 100,
+                         format_count(record.coverage.rows)),
+             screen.columns);
+}
+
+// What the constants know of the rows: their errors are a forecast only where that is nothing.
+std::string knowledge_text(const ValidateResult& result, const report::Screen& screen) {
+  if (result.knowledge.empty()) return {};
+  const auto right = report::Align::right;
+  report::Table table({{"constants"},
+                       {"metric"},
+                       {"rows", right},
+                       {"median", right},
+                       {"p90", right},
+                       {"bias", right}});
+  for (const measured::KnowledgeLine& line : result.knowledge) {
+    const bool is_fitted = line.knowledge == measured::Knowledge::fitted;
+    table.add({is_fitted ? "chosen with these rows" : "never saw these rows",
+               line.is_memory ? "memory" : "step time", std::to_string(line.figures.count),
+               percent(line.figures.median_abs), percent(line.figures.p90_abs),
+               signed_percent(line.figures.bias)});
+  }
+  for (const measured::LeftOutLine& line : result.left_out) {
+    table.add({line.source + ", its models left out", "step time", "", percent(line.median_percent),
+               percent(line.p90_percent), ""});
+  }
+  return "\n" + title_text("Errors by what the constants know, percent", screen) +
+         table.text(screen);
+}
+
+std::string sure_fit_text(const ValidateResult& result, const report::Screen& screen) {
+  const measured::FitTable& fit = result.record.sure_fit;
+  if (fit.count() == 0) return {};
+  return "\n" + fit_table(fit, screen) +
+         report::wrapped(
+             fmt::format("With --confidence {:g}% a plan is said to fit where that is at least as "
+                         "probable by the runs of other models: {:.1f}% right; of those said to "
+                         "fit {:.1f}% ran out.",
+                         result.confidence * 100, fit.right_share() * 100,
+                         fit.false_fit_share() * 100),
+             screen.columns);
+}
+
+std::string fit_text(const ValidateResult& result, const report::Screen& screen) {
+  const measured::FitTable& fit = result.record.fit;
+  if (fit.count() == 0) return {};
+  std::string text =
+      "\n" + title_text("Fits or ran out of memory", screen) + fit_table(fit, screen);
   text += report::wrapped(
       fmt::format("A plan is said to fit where {:.0f}% of the device's memory stay free.{}",
                   result.headroom * 100,
@@ -218,7 +276,10 @@ std::string to_text(const ValidateResult& result, const report::Screen& screen) 
                      screen);
   text += lines_text(of_classes(record.classes, {RowClass::set_apart}),
                      "Set apart, in none of the above", screen);
+  text += coverage_text(record, screen);
+  text += knowledge_text(result, screen);
   text += fit_text(result, screen);
+  text += sure_fit_text(result, screen);
   text += ranking_text(record, screen);
   text += skipped_text(record, screen);
   if (result.rows) text += rows_text(record, screen);

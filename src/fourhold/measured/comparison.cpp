@@ -48,6 +48,7 @@ RowResult compare_row(const MeasuredRow& row, const Exclusions& exclusions, Cata
   result.source = row.family();
   result.sweep = fmt::format("{}, {} {}, sequence {}", row.model, row.num_gpus.value_or(0), row.gpu,
                              row.seq_len.value_or(0));
+  result.model = row.model;
   result.has_experts = row.experts.has_value();
   RowReading reading = setup_of(row, catalogue);
   result.assumed = std::move(reading.assumed);
@@ -62,6 +63,11 @@ RowResult compare_row(const MeasuredRow& row, const Exclusions& exclusions, Cata
     result.skipped = fmt::format("{} {}", error.where(), error.what());
     return result;
   }
+  result.profile = setup.profile.name;
+  result.device = setup.cluster.device.name;
+  result.generation = setup.cluster.device.generation;
+  result.needed_gib = prediction.needed_gib;
+  result.usable_gib = prediction.usable_gib;
   result.sequences = static_cast<double>(setup.plan.global_batch);
   const std::string_view memory_apart = exclusions.reason(row, Aspect::memory);
   add(result, Metric::memory_allocated, prediction.allocated_gib, row.peak_mem_gib_allocated,

@@ -4,6 +4,7 @@
 
 #include "fourhold/base/embedded.h"
 #include "fourhold/measured/exclusions.h"
+#include "fourhold/measured/knowledge.h"
 #include "fourhold/measured/published_model.h"
 
 namespace fourhold::measured {
@@ -22,6 +23,7 @@ std::string_view fact_table(std::string_view name) {
 }  // namespace
 
 std::string_view excluded_text() { return fact_table("excluded"); }
+std::string_view fitted_text() { return fact_table("fitted"); }
 std::string_view published_models_text() { return fact_table("models"); }
 
 }  // namespace fourhold::measured

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -20,10 +21,21 @@ std::vector<std::string> sources_of(const std::vector<RowResult>& rows) {
   return sources;
 }
 
+// The rows of one source and metric, by class.
 struct Errors {
   std::array<std::vector<double>, kRowClassNames.size()> of;
+  std::array<Coverage, kRowClassNames.size()> coverages;
   [[nodiscard]] std::vector<double>& in(RowClass rows) {
     return of.at(static_cast<std::size_t>(rows));
+  }
+  [[nodiscard]] Coverage& coverage(RowClass rows) {
+    return coverages.at(static_cast<std::size_t>(rows));
+  }
+  void add(RowClass rows, const Comparison& one) {
+    in(rows).push_back(one.error_percent());
+    if (!one.interval) return;
+    ++coverage(rows).rows;
+    if (one.is_covered()) ++coverage(rows).covered;
   }
 };
 
@@ -37,24 +49,30 @@ void summarise(Record& record) {
       for (const Comparison& one : row.comparisons) {
         Errors& list = errors.at(static_cast<std::size_t>(one.metric));
         if (!one.set_apart.empty()) {
-          list.in(RowClass::set_apart).push_back(one.error_percent());
+          list.add(RowClass::set_apart, one);
           continue;
         }
-        list.in(RowClass::all).push_back(one.error_percent());
-        list.in(row.has_experts ? RowClass::experts : RowClass::dense)
-            .push_back(one.error_percent());
+        list.add(RowClass::all, one);
+        list.add(row.has_experts ? RowClass::experts : RowClass::dense, one);
       }
     }
     bool any = false;
     for (std::size_t metric = 0; metric < errors.size(); ++metric) {
       const auto line = [&](RowClass rows) {
-        return SummaryLine{.source = source,
-                           .metric = static_cast<Metric>(metric),
-                           .rows = rows,
-                           .figures = figures_of(errors.at(metric).in(rows)),
-                           .skipped = skipped};
+        const Coverage& coverage = errors.at(metric).coverage(rows);
+        return SummaryLine{
+            .source = source,
+            .metric = static_cast<Metric>(metric),
+            .rows = rows,
+            .figures = figures_of(errors.at(metric).in(rows)),
+            .coverage = coverage.rows > 0 ? std::optional(coverage.share()) : std::nullopt,
+            .skipped = skipped};
       };
       Errors& list = errors.at(metric);
+      if (const Coverage& all = list.coverage(RowClass::all); all.rows >= kLeastCoverageRows) {
+        record.coverage.rows += all.rows;
+        record.coverage.covered += all.covered;
+      }
       if (!list.in(RowClass::all).empty()) {
         record.summary.push_back(line(RowClass::all));
         any = true;
@@ -74,17 +92,23 @@ void summarise(Record& record) {
   }
 }
 
-void count_fits(Record& record) {
-  FitTable& fit = record.fit;
+void count_fit(const RowResult& row, bool predicted_fit, FitTable& fit) {
+  if (!row.fit_set_apart.empty()) {
+    ++fit.set_apart;
+  } else if (predicted_fit) {
+    ++(*row.measured_fit ? fit.true_fit : fit.false_fit);
+  } else {
+    ++(*row.measured_fit ? fit.false_oom : fit.true_oom);
+  }
+}
+
+void count_fits(Record& record, double least_probability) {
   for (const RowResult& row : record.rows) {
     if (!row.predicted_fit || !row.measured_fit) continue;
-    if (!row.fit_set_apart.empty()) {
-      ++fit.set_apart;
-    } else if (*row.predicted_fit) {
-      ++(*row.measured_fit ? fit.true_fit : fit.false_fit);
-    } else {
-      ++(*row.measured_fit ? fit.false_oom : fit.true_oom);
-    }
+    count_fit(row, *row.predicted_fit, record.fit);
+    if (!row.fit_probability) continue;
+    const bool sure = *row.predicted_fit && *row.fit_probability >= least_probability;
+    count_fit(row, sure, record.sure_fit);
   }
 }
 
@@ -143,11 +167,11 @@ double FitTable::false_fit_share() const {
   return said == 0 ? 0 : static_cast<double>(false_fit) / static_cast<double>(said);
 }
 
-Record record_of(std::vector<RowResult> rows) {
+Record record_of(std::vector<RowResult> rows, double least_probability) {
   Record record;
   record.rows = std::move(rows);
   summarise(record);
-  count_fits(record);
+  count_fits(record, least_probability);
   rank_sweeps(record);
   count_skipped(record);
   return record;

@@ -20,8 +20,9 @@ struct SummaryLine {
   std::string source;
   Metric metric = Metric::step_time;
   RowClass rows = RowClass::all;
-  ErrorFigures figures;      // count 0: nothing was compared
-  std::int64_t skipped = 0;  // rows of the source, whatever they publish
+  ErrorFigures figures;              // count 0: nothing was compared
+  std::optional<double> coverage{};  // share of rows in their interval; absent without intervals
+  std::int64_t skipped = 0;          // rows of the source, whatever they publish
 };
 
 struct FitTable {
@@ -33,6 +34,15 @@ struct FitTable {
   [[nodiscard]] std::int64_t count() const { return true_fit + true_oom + false_fit + false_oom; }
   [[nodiscard]] double right_share() const;      // of all
   [[nodiscard]] double false_fit_share() const;  // of those said to fit
+};
+
+// How many rows lie within the interval that other models' runs gave.
+struct Coverage {
+  std::int64_t rows = 0;
+  std::int64_t covered = 0;
+  [[nodiscard]] double share() const {
+    return rows == 0 ? 0 : static_cast<double>(covered) / static_cast<double>(rows);
+  }
 };
 
 // Plans of one model on the same devices, ranked by seconds per sequence.
@@ -55,6 +65,8 @@ struct Record {
   std::vector<SummaryLine> summary;  // by source and metric, all rows but those set apart
   std::vector<SummaryLine> classes;  // dense and experts where a source has both; set apart
   FitTable fit;
+  FitTable sure_fit;  // where a plan is said to fit when that is probable enough
+  Coverage coverage;  // of sources with kLeastCoverageRows rows or more of a metric, pooled
   std::vector<SweepRanking> ranking;
   std::vector<SkippedReason> skipped;
 };
@@ -62,6 +74,10 @@ struct Record {
 // Sweeps of fewer rows are not ranked: by chance they are right too often.
 inline constexpr std::int64_t kLeastSweepRows = 4;
 
-[[nodiscard]] Record record_of(std::vector<RowResult> rows);
+// A share of fewer rows says little.
+inline constexpr std::int64_t kLeastCoverageRows = 100;
+
+// `least_probability`: from which probability on a plan counts as one that fits in `sure_fit`.
+[[nodiscard]] Record record_of(std::vector<RowResult> rows, double least_probability = 0.9);
 
 }  // namespace fourhold::measured

@@ -54,6 +54,8 @@ RowPrediction predict_row(const RowSetup& setup, double margin, Reserved reserve
   }
   prediction.device_gib =
       prediction.reserved_gib + gib(memory.device_bytes - memory.reserved_bytes);
+  prediction.needed_gib = gib(memory.needed_bytes);
+  prediction.usable_gib = gib(setup.cluster.device.usable);
   const predict::Capacity capacity{.usable_bytes = setup.cluster.device.usable,
                                    .devices_per_node = setup.cluster.devices_per_node,
                                    .headroom = margin};

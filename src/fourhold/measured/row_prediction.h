@@ -14,6 +14,8 @@ struct RowPrediction {
   double allocated_gib = 0;
   double reserved_gib = 0;
   double device_gib = 0;  // reserved, and the runtime's own
+  double needed_gib = 0;  // predict::MemoryPrediction::needed_bytes, of the fullest stage
+  double usable_gib = 0;
   bool fits = false;
   std::optional<double> step_seconds;
   std::string why_no_time;

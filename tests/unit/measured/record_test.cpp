@@ -68,6 +68,39 @@ TEST(Record, CountsWhoFits) {
   EXPECT_DOUBLE_EQ(record.fit.false_fit_share(), 1.0 / 3);
 }
 
+TEST(Record, CountsRowsWithinTheirIntervalWhereASourceHasEnoughOfThem) {
+  std::vector<RowResult> rows;
+  for (int i = 0; i < 100; ++i) {
+    rows.push_back(timed("many", 10, 10 + i * 0.1));
+    rows.back().comparisons.front().interval = confidence::Interval{.low = 9, .high = 17.95};
+  }
+  rows.push_back(timed("one", 1, 1));
+  rows.back().comparisons.front().interval = confidence::Interval{.low = 2, .high = 3};
+  rows.push_back(timed("none", 1, 1));
+  const Record record = record_of(rows);
+  ASSERT_EQ(record.summary.size(), 3U);
+  EXPECT_DOUBLE_EQ(*record.summary[0].coverage, 0.8);  // 10.0 to 17.9 of 10.0 to 19.9
+  EXPECT_DOUBLE_EQ(*record.summary[1].coverage, 0);
+  EXPECT_FALSE(record.summary[2].coverage.has_value());
+  EXPECT_EQ(record.coverage.rows, 100);  // the others are too few
+  EXPECT_EQ(record.coverage.covered, 80);
+}
+
+TEST(Record, CountsWhoFitsWhereThatMustBeProbable) {
+  RowResult sure = fit_row(true, true);
+  sure.fit_probability = 0.95;
+  RowResult unsure = fit_row(true, false);
+  unsure.fit_probability = 0.8;
+  RowResult refused = fit_row(false, false);  // beyond the device, whatever was measured of others
+  refused.fit_probability = 0.99;
+  const Record record = record_of({sure, unsure, refused, fit_row(true, true)}, 0.9);
+  EXPECT_EQ(record.fit.true_fit, 2);
+  EXPECT_EQ(record.fit.false_fit, 1);
+  EXPECT_EQ(record.sure_fit.true_fit, 1);  // the last has no probability
+  EXPECT_EQ(record.sure_fit.false_fit, 0);
+  EXPECT_EQ(record.sure_fit.true_oom, 2);
+}
+
 TEST(Record, RanksPlansBySecondsOfASequence) {
   // Per sequence predicted 1, 2, 3, 0.5 and measured 1, 2, 3, 4: the predicted best is the worst.
   const Record record =
