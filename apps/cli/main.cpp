@@ -69,7 +69,10 @@ ExitCode run_verb(const api::Verb& verb, const std::vector<std::string>& words) 
     shell::ProgressLine progress;
     return verb.run(parsed.arguments, parsed.form, screen, progress.function());
   }();
-  for (const api::Output::File& file : output.files) shell::write_file(file.path, file.content);
+  for (const api::Output::File& file : output.files) {
+    if (file.folder == api::Folder::made) shell::make_folder_of(file.path);
+    shell::write_file(file.path, file.content);
+  }
   shell::write_output(output.text);
   for (const std::string& note : output.notes) {
     shell::write_note(shell::labelled("note: ", note));

@@ -113,6 +113,14 @@ void write_file(const std::string& path, std::string_view content) {
   if (fault != 0) refuse_file(path, fault);
 }
 
+void make_folder_of(const std::string& path) {
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  if (folder.empty()) return;
+  std::error_code fault;
+  std::filesystem::create_directories(folder, fault);
+  if (fault) refuse_file(path, fault.value());
+}
+
 void require_writable(const std::string& path) {
   if (is_standard_output(path)) return;
   std::error_code fault;

@@ -17,6 +17,9 @@ void write_note(std::string_view text);
 // is no plain file (a pipe, a device) is written to directly. Error (exit code 2) naming the path.
 void write_file(const std::string& path, std::string_view content);
 
+// Makes the folder of a file, and those above it. Error naming the path where that fails.
+void make_folder_of(const std::string& path);
+
 // The same Error now, before work is done whose result would be lost, as far as can be told.
 void require_writable(const std::string& path);
 

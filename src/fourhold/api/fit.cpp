@@ -101,6 +101,7 @@ FitResult fit(const FitRequest& request) {
   add_run_notes(planned, run.profile, result.notes);
   result.trainable = trainable_of(run.model, planned.plan, run.profile);
   add_trainable_note(result.trainable, result.notes);
+  result.sure = sureness_of(run.residuals, planned.memory, planned.capacity, std::nullopt);
   result.plan = std::move(planned.plan);
   result.memory = std::move(planned.memory);
   return result;
@@ -119,21 +120,23 @@ json::Value to_json(const FitResult& result) {
                                {"logits", result.activations->logits.count()}};
   }
   json::Value memory;
-  if (result.memory) memory = memory_json(*result.memory, result.capacity);
-  return json::Object{{"schema", "fourhold.fit/1"},
-                      {"model", model_json(result.name, result.counts)},
-                      {"plan", plan::to_json(result.plan)},
-                      {"trainable", trainable_json(result.trainable)},
-                      {"plan_kind", to_string(result.kind)},
-                      {"chosen", texts_json(result.chosen)},
-                      {"serving", json::Object{{"bytes", result.serving.count()}}},
-                      {"state", state_json(result)},
-                      {"activations", std::move(activations)},
-                      {"device", device_json(result.device, result.capacity)},
-                      {"memory", std::move(memory)},
-                      {"largest", std::move(largest)},
-                      {"verdict", verdict_json(result.verdict)},
-                      {"notes", texts_json(result.notes)}};
+  if (result.memory) memory = memory_json(*result.memory, result.capacity, *result.sure);
+  return json::Object{
+      {"schema", "fourhold.fit/1"},
+      {"model", model_json(result.name, result.counts)},
+      {"plan", plan::to_json(result.plan)},
+      {"trainable", trainable_json(result.trainable)},
+      {"plan_kind", to_string(result.kind)},
+      {"chosen", texts_json(result.chosen)},
+      {"serving", json::Object{{"bytes", result.serving.count()}}},
+      {"state", state_json(result)},
+      {"activations", std::move(activations)},
+      {"device", device_json(result.device, result.capacity)},
+      {"memory", std::move(memory)},
+      {"largest", std::move(largest)},
+      {"verdict", verdict_json(result.verdict)},
+      {"fit_probability", result.sure ? number_json(result.sure->fit_probability) : json::Value()},
+      {"notes", texts_json(result.notes)}};
 }
 
 report::MemoryBars bars_of(const FitResult& result) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "fourhold/api/run.h"
+#include "fourhold/api/sureness.h"
 #include "fourhold/base/json.h"
 #include "fourhold/model/trainable.h"
 #include "fourhold/plan/plan.h"
@@ -56,6 +57,7 @@ struct FitResult {
   std::optional<predict::MemoryPrediction> memory;
   std::vector<predict::Largest> largest;
   predict::Verdict verdict;
+  std::optional<Sureness> sure;                     // absent for a bare parameter count
   std::optional<model::TrainableCounts> trainable;  // absent where all weights are trained
   std::vector<std::string> chosen;
   std::vector<std::string> notes;

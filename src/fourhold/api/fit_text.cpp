@@ -108,6 +108,7 @@ std::string fact_lines(const FitResult& result, const report::Screen& screen) {
     text += report::wrapped(fact, screen.columns, report::padded_right(label, 8));
   };
   add("Why", result.verdict.explanation);
+  if (result.sure) text += sureness_text(*result.sure, screen);
   if (result.state.step_temporary > Bytes(0)) {
     add("Step", fmt::format("the optimizer holds {} more while it runs: {} in all",
                             format_bytes(result.state.step_temporary),

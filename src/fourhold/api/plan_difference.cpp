@@ -148,8 +148,8 @@ json::Value one_json(const PredictResult& result) {
       {"model", model_json(result.name, result.counts)},
       {"device", result.device.empty() ? json::Value() : json::Value(result.device)},
       {"plan", plan::to_json(result.planned.plan)},
-      {"memory", memory_json(result.planned.memory, result.planned.capacity)},
-      {"time", time_json(result.time.step)},
+      {"memory", memory_json(result.planned.memory, result.planned.capacity, result.sure)},
+      {"time", time_json(result.time.step, result.sure)},
       {"verdict", result.verdict ? verdict_json(*result.verdict) : json::Value()},
       {"run", run_json(result.time.run)}};
 }

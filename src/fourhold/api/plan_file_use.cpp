@@ -91,7 +91,10 @@ void merge(const PlanFile& file, const std::string& path, RunRequest& request, T
   };
   of_device("--memory", target.memory, file.target.memory);
   of_device("--host-memory", target.host_memory, file.target.host_memory);
-  taker.take("--headroom", target.headroom, file.target.headroom);
+  // Two ways to say the same: a flag of either kind wins.
+  const bool is_given = target.headroom || target.confidence;
+  if (!is_given) taker.take("--headroom", target.headroom, file.target.headroom);
+  if (!is_given) taker.take("--confidence", target.confidence, file.target.confidence);
   if (time != nullptr) {
     const bool speed_is_given = time->speed_is_given();
     taker.take("--tokens", time->tokens, file.time.tokens);

@@ -66,6 +66,8 @@ RankedPlan ranked(const SearchedDevice& device, const TimeRequest& time, plan::P
   predict::limit_reserved(device.run.model, plan, device.run.profile, device.capacity.usable_bytes,
                           out.memory);
   out.time = time_answer(device.run, time, plan, single);
+  out.sure =
+      sureness_of(device.run.residuals, out.memory, device.capacity, predicted_seconds(out.time));
   out.plan = std::move(plan);
   return out;
 }

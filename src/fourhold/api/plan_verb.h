@@ -11,6 +11,7 @@
 #include "fourhold/api/progress.h"
 #include "fourhold/api/run.h"
 #include "fourhold/api/run_time.h"
+#include "fourhold/api/sureness.h"
 #include "fourhold/api/time_options.h"
 #include "fourhold/base/json.h"
 #include "fourhold/report/screen.h"
@@ -63,6 +64,7 @@ void visit_options(Visitor&& visit, PlanVerbRequest& request) {
                ValueKind::device},
         request.run.target.device);
   visit_memory_options(visit, request.run.target);
+  visit_calibration_option(visit, request.run);
   visit_plan_options(visit, request.run.plan);
   visit(Option{{"output", "write the fastest plan into this file; predict and explain read it"},
                OptionGroup::output,
@@ -79,6 +81,7 @@ struct RankedPlan {
   plan::Plan plan;
   predict::MemoryPrediction memory;
   TimeAnswer time;
+  Sureness sure;
 };
 
 // One device that was searched.

@@ -13,12 +13,14 @@ json::Value plans_json(const std::vector<SearchedDevice>& devices) {
   json::Array list;
   for (const PlanAt& at : plans_in_order(devices)) {
     const RankedPlan& plan = *at.plan;
-    list.push_back(json::Object{{"rank", static_cast<std::int64_t>(list.size()) + 1},
-                                {"device", at.device->name()},
-                                {"plan", plan::to_json(plan.plan)},
-                                {"memory", memory_json(plan.memory, at.device->capacity)},
-                                {"time", time_json(plan.time.step)},
-                                {"run", run_json(plan.time.run)}});
+    list.push_back(
+        json::Object{{"rank", static_cast<std::int64_t>(list.size()) + 1},
+                     {"device", at.device->name()},
+                     {"plan", plan::to_json(plan.plan)},
+                     {"memory", memory_json(plan.memory, at.device->capacity, plan.sure)},
+                     {"time", time_json(plan.time.step, plan.sure)},
+                     {"run", run_json(plan.time.run)},
+                     {"fit_probability", number_json(plan.sure.fit_probability)}});
   }
   return list;
 }
@@ -67,7 +69,7 @@ json::Value devices_json(const std::vector<SearchedDevice>& devices) {
                                 {"usable_bytes", device.capacity.usable_bytes.count()},
                                 {"budget_bytes", predict::budget_of(device.capacity).count()},
                                 {"plan", plan::to_json(shown.plan)},
-                                {"time", time_json(shown.time.step)},
+                                {"time", time_json(shown.time.step, shown.sure)},
                                 {"run", run_json(shown.time.run)},
                                 {"verdict", verdict_json(device.verdict)},
                                 {"search", search_json(device.result.counts)}});
@@ -108,12 +110,13 @@ json::Value asked_json(const PlanVerbResult& result) {
                          static_cast<double>(asked.planned.plan.devices());
     slower = (fastest / speed - 1) * 100;
   }
-  return json::Object{{"plan", plan::to_json(asked.planned.plan)},
-                      {"memory", memory_json(asked.planned.memory, asked.planned.capacity)},
-                      {"time", time_json(asked.time.step)},
-                      {"run", run_json(asked.time.run)},
-                      {"verdict", asked.verdict ? verdict_json(*asked.verdict) : json::Value()},
-                      {"slower_percent", std::move(slower)}};
+  return json::Object{
+      {"plan", plan::to_json(asked.planned.plan)},
+      {"memory", memory_json(asked.planned.memory, asked.planned.capacity, asked.sure)},
+      {"time", time_json(asked.time.step, asked.sure)},
+      {"run", run_json(asked.time.run)},
+      {"verdict", asked.verdict ? verdict_json(*asked.verdict) : json::Value()},
+      {"slower_percent", std::move(slower)}};
 }
 
 }  // namespace
@@ -127,6 +130,7 @@ json::Value to_json(const PlanVerbResult& result) {
                       {"chosen", texts_json(result.chosen)},
                       {"plans", plans_json(result.devices)},
                       {"verdict", verdict_json(best.verdict)},
+                      {"fit_probability", number_json(best.shown().sure.fit_probability)},
                       {"baselines", baselines_json(result.baselines)},
                       {"rejected", rejected_json(best.result)},
                       {"search", search_json(best.result.counts)},

@@ -80,6 +80,7 @@ PredictResult as_prediction(const PlanVerbResult& result) {
   out.device = best.name();
   out.verdict = best.verdict;
   out.time = best.shown().time;
+  out.sure = best.shown().sure;
   return out;
 }
 
@@ -124,6 +125,7 @@ std::string to_text(const PlanVerbResult& result, const report::Screen& screen) 
   text += second_line(result, screen);
   text += third_line(result, screen);
   text += "\n" + report::wrapped(best.verdict.explanation, screen.columns, "Why     ");
+  text += sureness_text(plan.sure, screen);
   const bool fits = !best.plans.empty();
   if (fits) text += speed_lines(plan.time, plan.plan, screen);
   text += plan_text(plan.plan, result.chosen, screen);

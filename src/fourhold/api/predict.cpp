@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "fourhold/api/answer_costs.h"
+#include "fourhold/api/calibration.h"
 #include "fourhold/api/duration_verdict.h"
 #include "fourhold/api/plan_difference.h"
 #include "fourhold/api/plan_file.h"
@@ -116,6 +117,8 @@ PredictResult predict_run(LoadedRun run, const TimeRequest& time) {
   result.notes = std::move(run.notes);
   const plan::Plan& plan = result.planned.plan;
   result.time = time_answer(run, time, plan);
+  result.sure = sureness_of(run.residuals, result.planned.memory, result.planned.capacity,
+                            predicted_seconds(result.time));
   if (run.target) {
     result.device = run.target->cluster.device.name;
     result.verdict = predict::decide(run.model, plan, run.profile, result.planned.memory,
@@ -139,9 +142,41 @@ PredictResult predict_one(RunRequest run, TimeRequest time) {
   return predict_run(load_run(run), time);
 }
 
+// Learns from what was observed, and predicts with what is then known.
+PredictResult predict_observed(const PredictRequest& request) {
+  RunRequest run = request.run;
+  TimeRequest time = request.time;
+  read_plan_file(run, time);
+  check(time);
+  const std::string path = calibration_path(run);
+  if (path.empty()) {
+    throw Error("--observed", "has no file to be kept in",
+                "name one with --calibration FILE instead of none");
+  }
+  std::vector<std::string> notes;
+  confidence::OwnRuns own = read_calibration(run, Missing::is_no_runs);
+  observe(run, request.observed, own, notes);
+  run.calibration = "none";
+  LoadedRun loaded = load_run(run);
+  apply_corrections(own, loaded);
+  loaded.notes.insert(loaded.notes.end(), notes.begin(), notes.end());
+  loaded.notes.push_back("kept in " + path);
+  PredictResult result = predict_run(std::move(loaded), time);
+  result.calibration_path = path;
+  result.calibration_text = json::write(confidence::to_json(own)) + "\n";
+  return result;
+}
+
 }  // namespace
 
 PredictResult predict(const PredictRequest& request) {
+  const bool two_plans = !request.run.plan_file.empty() && is_plan_file(request.run.model);
+  if (!request.observed.empty()) {
+    if (two_plans) {
+      throw Error("--observed", "is of one run, but two plans are compared", "name one of them");
+    }
+    return predict_observed(request);
+  }
   if (request.run.plan_file.empty() || !is_plan_file(request.run.model)) {
     return predict_one(request.run, request.time);
   }
@@ -169,11 +204,11 @@ json::Value to_json(const PredictResult& result) {
                       {"plan", plan::to_json(result.planned.plan)},
                       {"trainable", trainable_json(result.trainable)},
                       {"chosen", texts_json(result.chosen)},
-                      {"memory", memory_json(result.planned.memory, capacity)},
-                      {"time", time_json(result.time.step)},
+                      {"memory", memory_json(result.planned.memory, capacity, result.sure)},
+                      {"time", time_json(result.time.step, result.sure)},
                       {"verdict", result.verdict ? verdict_json(*result.verdict) : json::Value()},
                       {"run", run_json(result.time.run)},
-                      {"fit_probability", nullptr},
+                      {"fit_probability", number_json(result.sure.fit_probability)},
                       {"notes", texts_json(result.notes)}};
 }
 
@@ -187,6 +222,7 @@ std::string to_text(const PredictResult& result, const report::Screen& screen) {
   if (result.verdict) {
     text += report::wrapped(result.verdict->explanation, screen.columns, "Why     ");
   }
+  text += sureness_text(result.sure, screen);
   text += speed_lines(result.time, result.planned.plan, screen);
   text += plan_text(result.planned.plan, result.chosen, screen);
   const std::string parts = parts_text(result.time, screen);

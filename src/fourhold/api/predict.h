@@ -9,6 +9,7 @@
 #include "fourhold/api/plan_choice.h"
 #include "fourhold/api/run.h"
 #include "fourhold/api/run_time.h"
+#include "fourhold/api/sureness.h"
 #include "fourhold/api/time_options.h"
 #include "fourhold/base/json.h"
 #include "fourhold/model/trainable.h"
@@ -21,6 +22,7 @@ namespace fourhold::api {
 struct PredictRequest {
   RunRequest run;
   TimeRequest time;
+  std::string observed;  // "memory=71.3GiB step=2.41s", or a file of measured rows
   std::string svg;
 };
 
@@ -28,6 +30,12 @@ template <class Visitor>
 void visit_options(Visitor&& visit, PredictRequest& request) {
   visit_run_options(visit, request.run);
   visit_time_options(visit, request.time);
+  visit(Option{{"observed",
+                "what such a run took, as \"memory=71.3GiB step=2.41s\", or a file of your runs "
+                "(.csv): corrects this and later predictions of the profile and device"},
+               OptionGroup::device,
+               ValueKind::file},
+        request.observed);
   visit(Option{{"svg", "draw the bars into this file too"}, OptionGroup::output, ValueKind::file},
         request.svg);
 }
@@ -39,9 +47,12 @@ struct PredictResult {
   std::string device;                       // "" without one
   std::optional<predict::Verdict> verdict;  // absent without a device
   TimeAnswer time;
+  Sureness sure;
   std::optional<model::TrainableCounts> trainable;  // absent where all weights are trained
   std::vector<std::string> chosen;
   std::vector<std::string> notes;
+  std::string calibration_path;      // where own runs are kept, with what is to stand there; "":
+  std::string calibration_text;      // nothing was observed
   std::vector<PredictResult> other;  // the second of two plan files, or empty
 };
 

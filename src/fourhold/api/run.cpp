@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "fourhold/api/calibration.h"
 #include "fourhold/api/plan_file_use.h"
 #include "fourhold/base/error.h"
 #include "fourhold/base/quantity.h"
@@ -43,6 +44,37 @@ void list_chosen(const plan::PlanRequest& request, std::vector<std::string>& cho
 
 std::int64_t usual_seq(const model::ModelConfig& model) {
   return model.max_positions > 0 ? std::min(model.max_positions, kUsualSeq) : kUsualSeq;
+}
+
+void refuse_without_device(const LoadedRun& run) {
+  const TargetRequest& asked = run.target_request;
+  if (run.target || !(asked.headroom || asked.host_memory || asked.confidence)) return;
+  throw Error(asked.headroom     ? "--headroom"
+              : asked.confidence ? "--confidence"
+                                 : "--host-memory",
+              "means nothing without a device", "add --device or --memory");
+}
+
+// What --confidence asks for is decided as headroom, so that a search proves its plans as ever.
+void keep_free_for_confidence(LoadedRun& run) {
+  TargetRequest& target = run.target_request;
+  if (!target.confidence) return;
+  if (target.headroom) {
+    throw Error("--confidence", "and --headroom both say how much must stay free",
+                "give one of them");
+  }
+  target.sure_headroom = headroom_for(run.residuals, *target.confidence);
+  if (run.residuals.exact_bytes) {
+    run.notes.push_back(fmt::format(
+        "--confidence {:g}% keeps nothing free: profile {} reserves the predicted bytes",
+        *target.confidence * 100, run.profile.name));
+  } else if (run.residuals.memory) {
+    run.notes.push_back(fmt::format(
+        "--confidence {:g}% keeps {:.1f}% of the device free: {:g}% of {} needed no more than the "
+        "rest where this was predicted",
+        *target.confidence * 100, target.sure_headroom * 100, *target.confidence * 100,
+        confidence::basis_text(*run.residuals.memory)));
+  }
 }
 
 // Positions that are learned end with their table (refused); others are computed for any length,
@@ -122,10 +154,7 @@ LoadedRun load_run(const RunRequest& asked) {
   run.counts = model::count_parameters(run.model);
   run.target_request = request.target;
   run.target = load_target(request.target);
-  if (!run.target && (request.target.headroom || request.target.host_memory)) {
-    throw Error(request.target.headroom ? "--headroom" : "--host-memory",
-                "means nothing without a device", "add --device or --memory");
-  }
+  refuse_without_device(run);
   run.request = std::move(request.plan);
   list_chosen(run.request, run.chosen);
 
@@ -139,6 +168,10 @@ LoadedRun load_run(const RunRequest& asked) {
   if (run.target) {
     run.profile.workspaces = plan::workspaces_of(run.target->cluster.device.compute_capability);
   }
+  run.residuals = residuals_of(
+      run.profile, run.target ? std::string_view(run.target->cluster.device.generation) : "");
+  apply_corrections(read_calibration(request, Missing::is_a_fault), run);
+  keep_free_for_confidence(run);
   if (!run.request.seq) run.request.seq = usual_seq(run.model);
   add_length_note(run.model, *run.request.seq, run.notes);
   return run;

@@ -9,6 +9,7 @@
 
 #include "fourhold/api/option.h"
 #include "fourhold/api/plan_options.h"
+#include "fourhold/api/run_residuals.h"
 #include "fourhold/api/target.h"
 #include "fourhold/api/time_options.h"
 #include "fourhold/model/model_config.h"
@@ -22,8 +23,11 @@ struct RunRequest {
   std::string model;      // a model's name or path; also a plan file that names its model
   std::string plan_file;  // a plan file, or a plan alone, for the model above
   TargetRequest target;
-  plan::PlanRequest plan;            // flags: they win over what a plan file says
-  std::vector<std::string> notes{};  // on what was taken from a plan file
+  plan::PlanRequest plan;  // flags: they win over what a plan file says
+  // The file of the user's own runs, or "none"; "": the default one, which may be missing.
+  std::string calibration{};
+  std::string default_calibration{};  // no option: a command line knows where it is
+  std::vector<std::string> notes{};   // on what was taken from a plan file
 };
 
 template <class Visitor>
@@ -36,6 +40,16 @@ void visit_model_option(Visitor&& visit, RunRequest& request) {
 }
 
 template <class Visitor>
+void visit_calibration_option(Visitor&& visit, RunRequest& request) {
+  visit(Option{{"calibration",
+                "the file of your own runs (predict --observed) that correct predictions, or none; "
+                "fourhold/calibration.json in the folder of settings if not given"},
+               OptionGroup::device,
+               ValueKind::file},
+        request.calibration);
+}
+
+template <class Visitor>
 void visit_run_options(Visitor&& visit, RunRequest& request) {
   visit_model_option(visit, request);
   visit(Option{{"plan_file", "a plan file: its fields count where no flag says otherwise"},
@@ -43,6 +57,7 @@ void visit_run_options(Visitor&& visit, RunRequest& request) {
                ValueKind::file},
         request.plan_file);
   visit_target_options(visit, request.target);
+  visit_calibration_option(visit, request);
   visit_plan_options(visit, request.plan);
 }
 
@@ -53,6 +68,7 @@ struct LoadedRun {
   plan::PlanRequest request;
   TargetRequest target_request;
   std::optional<Target> target;
+  RunResiduals residuals;           // what measured runs say of its predictions
   std::vector<std::string> chosen;  // "seq", "precision" ...: fields nobody gave
   std::vector<std::string> notes;
 };

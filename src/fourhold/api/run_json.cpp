@@ -51,7 +51,7 @@ json::Value allocator_json(const std::optional<predict::AllocatorPrediction>& re
 }  // namespace
 
 json::Value memory_json(const predict::MemoryPrediction& memory,
-                        const std::optional<predict::Capacity>& capacity) {
+                        const std::optional<predict::Capacity>& capacity, const Sureness& sure) {
   const auto of = [&capacity](auto&& bytes) {
     return capacity ? json::Value(bytes(*capacity).count()) : json::Value();
   };
@@ -76,7 +76,7 @@ json::Value memory_json(const predict::MemoryPrediction& memory,
                       {"startup_bytes", memory.startup_bytes.count()},
                       {"host_bytes", memory.host_bytes.count()},
                       {"host_staging_bytes", memory.host_staging_bytes.count()},
-                      {"interval_bytes", nullptr},
+                      {"interval_bytes", interval_json(sure.memory)},
                       {"by_category", by_category_json(worst.at_peak_by_category())},
                       {"peak_stage", memory.peak_stage},
                       {"peak_step", worst.peak_step},
@@ -111,7 +111,7 @@ json::Value number_json(std::optional<double> number) {
   return number ? json::Value(*number) : json::Value();
 }
 
-json::Value time_json(const std::optional<StepAnswer>& step) {
+json::Value time_json(const std::optional<StepAnswer>& step, const Sureness& sure) {
   if (!step) return {};
   json::Value parts;
   if (step->parts) {
@@ -127,7 +127,7 @@ json::Value time_json(const std::optional<StepAnswer>& step) {
                       {"mfu", number_json(step->mfu)},
                       {"hfu", number_json(step->hfu)},
                       {"parts", std::move(parts)},
-                      {"interval_seconds", nullptr}};
+                      {"interval_seconds", interval_json(sure.step)}};
 }
 
 json::Value run_json(const std::optional<RunAnswer>& run) {

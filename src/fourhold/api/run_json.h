@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "fourhold/api/run_time.h"
+#include "fourhold/api/sureness.h"
 #include "fourhold/base/json.h"
 #include "fourhold/ledger/ledger.h"
 #include "fourhold/model/parameters.h"
@@ -25,12 +26,14 @@ namespace fourhold::api {
 [[nodiscard]] json::Value device_json(const std::string& name, const predict::Capacity& capacity);
 // What the device must hold, at its peak and per stage.
 [[nodiscard]] json::Value memory_json(const predict::MemoryPrediction& memory,
-                                      const std::optional<predict::Capacity>& capacity);
+                                      const std::optional<predict::Capacity>& capacity,
+                                      const Sureness& sure = {});
 [[nodiscard]] json::Value verdict_json(const predict::Verdict& verdict);
 // Null where it is not known.
 [[nodiscard]] json::Value number_json(std::optional<double> number);
 // Seconds of a step by part, and its rates; null where they are not known.
-[[nodiscard]] json::Value time_json(const std::optional<StepAnswer>& step);
+[[nodiscard]] json::Value time_json(const std::optional<StepAnswer>& step,
+                                    const Sureness& sure = {});
 [[nodiscard]] json::Value run_json(const std::optional<RunAnswer>& run);
 [[nodiscard]] json::Value texts_json(const std::vector<std::string>& texts);
 

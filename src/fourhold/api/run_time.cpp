@@ -128,6 +128,11 @@ TimeAnswer time_answer(const LoadedRun& run, const TimeRequest& request, const p
   return answer;
 }
 
+std::optional<double> predicted_seconds(const TimeAnswer& time) {
+  if (!time.step || !time.step->parts) return std::nullopt;
+  return time.step->step_seconds;
+}
+
 std::optional<double> step_seconds_of(const LoadedRun& run, const plan::Plan& plan) {
   try {
     return predict::predict_time(run.model, plan, run.profile, cluster_of(run, plan)).step_seconds;

@@ -47,6 +47,9 @@ struct TimeAnswer {
                                      const plan::Plan& plan,
                                      std::optional<predict::SingleDevice> single = std::nullopt);
 
+// Seconds of a step that was predicted: nothing where the speed was given or is not known.
+[[nodiscard]] std::optional<double> predicted_seconds(const TimeAnswer& time);
+
 // Seconds of a step, or nothing where the device has not what they need.
 [[nodiscard]] std::optional<double> step_seconds_of(const LoadedRun& run, const plan::Plan& plan);
 

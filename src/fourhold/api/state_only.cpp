@@ -166,6 +166,10 @@ FitResult fit_of_count(const FitRequest& asked) {
     throw Error("--parameters", "stands for a model, but a MODEL is named too",
                 "leave out one of them");
   }
+  if (asked.run.target.confidence) {
+    throw Error("--confidence", "is about whole runs: of a bare state none was measured",
+                "name a MODEL, or give --headroom");
+  }
   const std::int64_t parameters = *asked.parameters;
   plan::PlanRequest request = asked.run.plan;
   refuse_shapes(request);

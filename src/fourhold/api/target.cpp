@@ -118,7 +118,7 @@ predict::Capacity capacity_of(const Target& target, const TargetRequest& request
   predict::Capacity capacity;
   capacity.usable_bytes = device.usable;
   capacity.devices_per_node = target.cluster.devices_per_node;
-  capacity.headroom = request.headroom.value_or(0);
+  capacity.headroom = request.headroom.value_or(request.sure_headroom);
   if (request.host_memory) {
     capacity.node_host_bytes = *request.host_memory;
     // A device that is nothing but memory says nothing of nodes: all devices share the one given.

@@ -23,6 +23,8 @@ struct TargetRequest {
   std::optional<Bytes> memory{};       // what a device has, instead of the device's own
   std::optional<Bytes> host_memory{};  // of one node
   std::optional<double> headroom{};    // share of the device that must stay free
+  std::optional<double> confidence{};  // or: how probable it must be that a run fits
+  double sure_headroom = 0;            // what `confidence` keeps free, once the profile is known
 };
 
 // What the device has, whichever it is.
@@ -40,6 +42,14 @@ void visit_memory_options(Visitor&& visit, TargetRequest& request) {
                OptionGroup::device,
                ValueKind::number},
         request.headroom);
+  visit(Option{{"confidence",
+                "instead of --headroom: how probable it must be, by measured runs, that it fits, "
+                "such as 95%",
+                {},
+                kConfidenceRange},
+               OptionGroup::device,
+               ValueKind::number},
+        request.confidence);
 }
 
 template <class Visitor>

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "fourhold/api/calibration.h"
 #include "fourhold/api/compare.h"
 #include "fourhold/api/completion.h"
 #include "fourhold/api/explain.h"
@@ -77,6 +78,11 @@ std::vector<Output::File> files_of(const Request& request, const Result& result)
     files.push_back(
         {request.svg, report::draw_scatter_svg(scatter_of(result), "Predicted against measured")});
   } else if constexpr (requires { request.svg; }) {
+    if constexpr (std::is_same_v<Result, PredictResult>) {
+      if (!result.calibration_path.empty()) {
+        files.push_back({result.calibration_path, result.calibration_text, Folder::made});
+      }
+    }
     if (request.svg.empty()) return files;
     const std::string title =
         result.device.empty() ? result.name : result.name + " on " + result.device;
@@ -90,6 +96,9 @@ Output run(const Arguments& arguments, Form form, const report::Screen& screen,
            const Progress& progress) {
   Request request = request_of<Request>(arguments);
   if constexpr (requires { request.progress; }) request.progress = progress;
+  if constexpr (requires { request.run.default_calibration; }) {
+    request.run.default_calibration = default_calibration_path();
+  }
   const auto result = kAnswer(request);
   Output output;
   output.text = form == Form::json ? json::write(to_json(result)) + "\n" : to_text(result, screen);

@@ -20,6 +20,9 @@ namespace fourhold::api {
 
 enum class Form : std::uint8_t { text, json };
 
+// Whether the folder of a file is made where it is missing.
+enum class Folder : std::uint8_t { must_exist, made };
+
 struct Output {
   std::string text;                // for standard output
   std::vector<std::string> notes;  // for standard error
@@ -27,6 +30,7 @@ struct Output {
   struct File {
     std::string path;
     std::string content;
+    Folder folder = Folder::must_exist;
   };
   std::vector<File> files;  // to be written before the text
 };

@@ -150,6 +150,8 @@ struct ProfileTime {
   // Least time of one layer and micro-batch, x tp^0.9, where tp > 1 and a pipeline crosses nodes:
   // a stall seen in one framework's published runs, of no known cause. 0 = none.
   double stalled_layer_seconds = 0;
+  // Measured over predicted step time of the user's own runs; not part of a profile file.
+  double step_correction = 1;
 };
 
 // What a profile may be able to split.
@@ -198,6 +200,8 @@ struct Profile {
   FreshGradients fresh_gradients = FreshGradients::none;
   KernelScratch kernel_scratch = KernelScratch::none;
   double reserved_over_allocated = 1;  // caching allocator; 1 = ideal
+  // Measured over predicted device memory of the user's own runs; not part of a profile file.
+  double memory_correction = 1;
   Startup startup = Startup::start_program;
   double startup_factor = 1;  // of those bytes, from published loading peaks
   std::string startup_note;
@@ -208,6 +212,11 @@ struct Profile {
   std::vector<int> zero_stages;     // e.g. {0, 1}
   std::vector<std::string> splits;  // of kSplitNames
   [[nodiscard]] bool can(std::string_view split) const;
+
+  // What a run needs of the device over what it allocates.
+  [[nodiscard]] double needed_over_allocated() const {
+    return reserved_over_allocated * memory_correction;
+  }
 };
 
 [[nodiscard]] std::vector<std::string> profile_names();

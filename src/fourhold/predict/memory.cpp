@@ -81,7 +81,14 @@ Bytes placed_bytes(const model::ModelConfig& config, const plan::Plan& plan,
 
 Bytes share_bytes(const plan::Profile& profile, const MemoryPrediction& prediction) {
   return Bytes(static_cast<std::int64_t>(std::ceil(
-      static_cast<double>(prediction.allocated_bytes.count()) * profile.reserved_over_allocated)));
+      static_cast<double>(prediction.allocated_bytes.count()) * profile.needed_over_allocated())));
+}
+
+// What an allocator of the user's own runs holds where the replay holds this.
+Bytes corrected_bytes(const plan::Profile& profile, std::int64_t replayed) {
+  if (profile.memory_correction == 1) return Bytes(replayed);
+  return Bytes(static_cast<std::int64_t>(
+      std::ceil(static_cast<double>(replayed) * profile.memory_correction)));
 }
 
 Bytes reserved_bytes(const model::ModelConfig& config, const plan::Plan& plan,
@@ -92,7 +99,9 @@ Bytes reserved_bytes(const model::ModelConfig& config, const plan::Plan& plan,
       if (with_ledger == WithLedger::no) return prediction.allocated_bytes;
       return placed_bytes(config, plan, profile, prediction.peak_stage);
     case plan::Reservation::allocator:
-      if (prediction.allocator) return Bytes(prediction.allocator->reserved_peak_bytes.back());
+      if (prediction.allocator) {
+        return corrected_bytes(profile, prediction.allocator->reserved_peak_bytes.back());
+      }
       break;
     case plan::Reservation::share:
       break;
@@ -138,11 +147,15 @@ void limit_reserved(const model::ModelConfig& config, const plan::Plan& plan,
   const Bytes capacity = usable_bytes - Bytes(profile.runtime_bytes);
   if (!memory.allocator || memory.reserved_bytes <= capacity) return;
   if (memory.needed_bytes > usable_bytes) return;
-  memory.allocator = replay_stage(config, plan, profile, memory.peak_stage, capacity.count());
+  const auto replayed_capacity = static_cast<std::int64_t>(
+      std::floor(static_cast<double>(capacity.count()) / profile.memory_correction));
+  memory.allocator = replay_stage(config, plan, profile, memory.peak_stage, replayed_capacity);
   // Where its blocks do not serve a request it has asked the device for all there is.
-  memory.reserved_bytes = memory.allocator->out_of_memory
-                              ? capacity
-                              : Bytes(memory.allocator->reserved_peak_bytes.back());
+  memory.reserved_bytes =
+      memory.allocator->out_of_memory
+          ? capacity
+          : std::min(capacity,
+                     corrected_bytes(profile, memory.allocator->reserved_peak_bytes.back()));
   memory.device_bytes = memory.reserved_bytes + Bytes(profile.runtime_bytes);
 }
 

@@ -86,7 +86,7 @@ double StepClock::seconds(const StepFrame& frame, const std::vector<StateTraffic
         std::max(ends_.updated, traffic[stage].optimizer + traffic[stage].offload_per_step);
     ends_.tied = std::max(ends_.tied, traffic[stage].tied);
   }
-  return ends_.reduced + ends_.tied + ends_.updated + frame.host_seconds;
+  return frame.correction * (ends_.reduced + ends_.tied + ends_.updated + frame.host_seconds);
 }
 
 }  // namespace fourhold::predict

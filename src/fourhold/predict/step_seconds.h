@@ -22,6 +22,7 @@ struct StepFrame {
   double data_overlap = 1;                // share of the last backward that hides gradient traffic
   double gathered_visible = 0.53;  // ZeRO-3: visible share of the smaller of work and traffic
   double host_seconds = 0;         // per step
+  double correction = 1;           // of the whole step, by the user's own runs
 };
 
 // One stage over all its chunks: what its traffic adds to the blocks' own time.

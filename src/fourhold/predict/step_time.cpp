@@ -30,15 +30,16 @@ StepTime step_time(const StepTimeInput& input, PipelineMethod method) {
   StepClock clock;
   StepTime step;
   step.seconds = clock.seconds(input, input.traffic, method);
-  step.parts = work_parts(input, clock.shown());
+  PartSeconds parts = work_parts(input, clock.shown());
   const StepClock::Ends& ends = clock.ends();
-  step.parts.data_parallel += ends.reduced - ends.pipeline;
-  step.parts.pipeline_transfer += ends.tied;
-  step.parts.optimizer += ends.optimizer;
-  step.parts.offload += ends.updated - ends.optimizer;
-  step.parts.host += input.host_seconds;
+  parts.data_parallel += ends.reduced - ends.pipeline;
+  parts.pipeline_transfer += ends.tied;
+  parts.optimizer += ends.optimizer;
+  parts.offload += ends.updated - ends.optimizer;
+  parts.host += input.host_seconds;
   // Exactly 0 where there is one stage, whatever the sums round to.
-  if (input.pp > 1) step.parts.pipeline_bubble = step.seconds - step.parts.total();
+  if (input.pp > 1) parts.pipeline_bubble = step.seconds / input.correction - parts.total();
+  add_parts(step.parts, parts, input.correction);
   return step;
 }
 

@@ -144,7 +144,8 @@ StepFrame step_frame(std::int64_t stream_bytes, const model::ModelConfig& config
           .send_seconds = send_seconds(stream_bytes, config, plan, profile, cluster),
           .data_overlap = profile.time.data_overlap,
           .gathered_visible = profile.time.gathered_visible,
-          .host_seconds = profile.time.host_seconds_per_step};
+          .host_seconds = profile.time.host_seconds_per_step,
+          .correction = profile.time.step_correction};
 }
 
 StepTimeInput step_time_input(const plan::ProgramBlocks& blocks,

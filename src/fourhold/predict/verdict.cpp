@@ -77,7 +77,7 @@ Bytes budget_of(const Capacity& capacity) {
 }
 
 std::string headroom_text(const Capacity& capacity) {
-  return capacity.headroom > 0 ? fmt::format(" ({:g}% headroom)", capacity.headroom * 100) : "";
+  return capacity.headroom > 0 ? fmt::format(" ({:.3g}% headroom)", capacity.headroom * 100) : "";
 }
 
 Capacity over_devices(const Capacity& capacity, std::int64_t devices) {

@@ -7,16 +7,16 @@ namespace fourhold::search {
 
 Limits::Limits(const predict::Capacity& capacity, const plan::Profile& profile)
     : device_budget_(predict::budget_of(capacity).count()),
-      reserved_over_allocated_(profile.reserved_over_allocated),
+      needed_over_allocated_(profile.needed_over_allocated()),
       runtime_bytes_(profile.runtime_bytes) {
   if (capacity.host_bytes) host_budget_ = capacity.host_bytes->count();
 }
 
 std::optional<Limits::Miss> Limits::miss(const PlanBytes& bytes) const {
   std::int64_t device = bytes.live_peak;
-  if (reserved_over_allocated_ != 1) {
+  if (needed_over_allocated_ != 1) {
     device = static_cast<std::int64_t>(
-        std::ceil(static_cast<double>(bytes.live_peak) * reserved_over_allocated_));
+        std::ceil(static_cast<double>(bytes.live_peak) * needed_over_allocated_));
   }
   device += runtime_bytes_;
   if (device > device_budget_) return Miss{Misfit::device_memory, device - device_budget_};

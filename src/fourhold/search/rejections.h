@@ -34,7 +34,7 @@ class Limits {
  private:
   std::int64_t device_budget_ = 0;
   std::optional<std::int64_t> host_budget_;
-  double reserved_over_allocated_ = 1;
+  double needed_over_allocated_ = 1;
   std::int64_t runtime_bytes_ = 0;
 };
 

@@ -89,7 +89,14 @@ TEST(Fit, ItsJsonHasTheseMembers) {
                                       "memory.startup_bytes integer",
                                       "memory.host_bytes integer",
                                       "memory.host_staging_bytes integer",
-                                      "memory.interval_bytes null",
+                                      "memory.interval_bytes.low integer",
+                                      "memory.interval_bytes.high integer",
+                                      "memory.interval_bytes.coverage number",
+                                      "memory.interval_bytes.metric text",
+                                      "memory.interval_bytes.basis.text text",
+                                      "memory.interval_bytes.basis.scope text",
+                                      "memory.interval_bytes.basis.rows integer",
+                                      "memory.interval_bytes.basis.models integer",
                                       "memory.by_category.weight integer",
                                       "memory.by_category.gathered_weight integer",
                                       "memory.by_category.packed_weight integer",
@@ -137,6 +144,7 @@ TEST(Fit, ItsJsonHasTheseMembers) {
                                       "verdict.answers[].then_change null",
                                       "verdict.answers[].devices integer",
                                       "verdict.answers[].plan object",
+                                      "fit_probability number",
                                       "notes list"}));
 }
 

@@ -105,6 +105,20 @@ TEST(PlanFile, KeepsWhatItsAnswerDependsOn) {
   EXPECT_EQ(read.plan.seq, 512);
 }
 
+TEST(PlanFile, KeepsTheConfidenceAndNotWhatItCameTo) {
+  TargetRequest target;
+  target.device = "t4";
+  target.confidence = 0.95;
+  target.sure_headroom = 0.2;
+  plan::Plan plan;
+  plan.seq = 512;
+  const PlanFile read =
+      parse_plan_file(plan_file_text("gpt2", target, {}, plan), "p.json", PlanFileKind::any);
+  EXPECT_EQ(read.target.confidence, 0.95);
+  EXPECT_FALSE(read.target.headroom.has_value());
+  EXPECT_EQ(read.target.sure_headroom, 0);
+}
+
 TEST(PlanFile, LeavesOutWhatWasNotGiven) {
   plan::Plan plan;
   plan.seq = 512;

@@ -50,6 +50,15 @@ TEST(PlanFileUse, FlagsWin) {
   EXPECT_EQ(asked.time.tokens, 5);
 }
 
+TEST(PlanFileUse, AConfidenceThatIsGivenStandsInPlaceOfTheFilesHeadroom) {
+  const TestFolder folder;
+  Asked flags;
+  flags.run.target.confidence = 0.9;
+  const Asked asked = merged(folder, flags);
+  EXPECT_FALSE(asked.run.target.headroom.has_value());
+  EXPECT_EQ(asked.run.target.confidence, 0.9);
+}
+
 TEST(PlanFileUse, AGivenSpeedLeavesTheFilesSpeed) {
   const TestFolder folder;
   Asked flags;

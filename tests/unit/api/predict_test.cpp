@@ -59,7 +59,14 @@ TEST(Predict, ItsJsonHasTheseMembersBesideMemory) {
                                       "time.parts.offload number",
                                       "time.parts.optimizer number",
                                       "time.parts.host number",
-                                      "time.interval_seconds null",
+                                      "time.interval_seconds.low number",
+                                      "time.interval_seconds.high number",
+                                      "time.interval_seconds.coverage number",
+                                      "time.interval_seconds.metric text",
+                                      "time.interval_seconds.basis.text text",
+                                      "time.interval_seconds.basis.scope text",
+                                      "time.interval_seconds.basis.rows integer",
+                                      "time.interval_seconds.basis.models integer",
                                       "verdict.class text",
                                       "verdict.reason null",
                                       "verdict.explanation text",
@@ -68,7 +75,7 @@ TEST(Predict, ItsJsonHasTheseMembersBesideMemory) {
                                       "verdict.missing_host_bytes integer",
                                       "verdict.answers list",
                                       "run null",
-                                      "fit_probability null",
+                                      "fit_probability number",
                                       "notes list"}));
 }
 

@@ -29,15 +29,15 @@ TEST(Verbs, TheListOfFlagsIsFixed) {
     return all;
   };
   const std::string run_flags =
-      "MODEL PLAN_FILE --device --memory --host-memory --headroom --count --tp --sp --pp --vpp "
-      "--cp "
-      "--ep --dp --zero --micro-batch --grad-accum --global-batch --seq --recompute --schedule "
+      "MODEL PLAN_FILE --device --memory --host-memory --headroom --confidence --calibration "
+      "--count --tp --sp --pp --vpp --cp --ep --dp --zero --micro-batch --grad-accum "
+      "--global-batch --seq --recompute --schedule "
       "--layers-per-stage --offload --precision --optimizer --gradient-accumulation --loss-chunk "
       "--tuning --lora-rank --lora-targets --lora-dropout --base-precision --modules-to-save "
       "--profile ";
   EXPECT_EQ(flags("fit"), run_flags + "--parameters --svg ");
   const std::string time_flags = "--tokens --deadline --price --mfu --tokens-per-second ";
-  EXPECT_EQ(flags("predict"), run_flags + time_flags + "--svg ");
+  EXPECT_EQ(flags("predict"), run_flags + time_flags + "--observed --svg ");
   EXPECT_EQ(flags("plan"),
             "MODEL --from --change --pareto --tp-across-nodes --bounds " + time_flags +
                 run_flags.substr(std::string("MODEL PLAN_FILE ").size()) + "--output --svg ");

@@ -63,6 +63,28 @@ TEST(ReservedBytes, of_a_framework_are_its_allocators_share) {
   EXPECT_EQ(memory.reserved_bytes.count(), (memory.allocated_bytes.count() * 5 + 3) / 4);
 }
 
+// The ledger is as it was: what the device holds beside it is corrected, in predictions and in what
+// a search weighs, and an arena that is placed needs none.
+TEST(ReservedBytes, are_corrected_by_the_users_own_runs) {
+  const model::ModelConfig config = test::small_model("llama");
+  plan::Plan plan;
+  plan.seq = 16;
+  plan.layers_per_stage = {6};
+  for (const char* name : {"accelerate", "standard", "fourhold"}) {
+    plan::Profile profile = plan::load_profile(name);
+    const predict::MemoryPrediction before = predict::predict_memory(config, plan, profile);
+    profile.memory_correction = 1.5;
+    const predict::MemoryPrediction after = predict::predict_memory(config, plan, profile);
+    const bool is_placed = profile.reservation == plan::Reservation::placement;
+    const std::int64_t reserved = before.reserved_bytes.count();
+    EXPECT_EQ(after.allocated_bytes, before.allocated_bytes) << name;
+    EXPECT_EQ(after.reserved_bytes.count(), is_placed ? reserved : (reserved * 3 + 1) / 2) << name;
+    EXPECT_EQ(predict::predict_memory(config, plan, profile, predict::WithLedger::no).needed_bytes,
+              is_placed ? after.allocated_bytes : after.needed_bytes)
+        << name;
+  }
+}
+
 using KeyedOffsets = std::map<std::string, std::vector<std::int64_t>>;
 
 // Of three micro-batches: the first, those between and the last.

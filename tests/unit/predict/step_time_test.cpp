@@ -32,6 +32,17 @@ TEST(StepTime, OneStageIsItsMicroBatchesOptimizerAndHost) {
   EXPECT_EQ(step.parts.pipeline_bubble, 0);
 }
 
+TEST(StepTime, OwnRunsCorrectTheWholeStepAndEveryPart) {
+  StepTimeInput input = equal_stages(2, 4, 2);
+  const StepTime before = step_time(input, PipelineMethod::replayed);
+  input.correction = 0.5;
+  const StepTime after = step_time(input, PipelineMethod::replayed);
+  EXPECT_DOUBLE_EQ(after.seconds, before.seconds / 2);
+  EXPECT_DOUBLE_EQ(after.parts.compute, before.parts.compute / 2);
+  EXPECT_DOUBLE_EQ(after.parts.pipeline_bubble, before.parts.pipeline_bubble / 2);
+  EXPECT_DOUBLE_EQ(after.parts.total(), after.seconds);
+}
+
 TEST(StepTime, TheLastBackwardHidesGradientTraffic) {
   StepTimeInput input = one_stage();
   input.traffic[0].per_step = 5;

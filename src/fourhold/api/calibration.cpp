@@ -1,0 +1,78 @@
+#include "fourhold/api/calibration.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "fourhold/base/error.h"
+#include "fourhold/base/text_file.h"
+
+namespace fourhold::api {
+namespace {
+
+constexpr std::string_view kNone = "none";
+constexpr std::int64_t kMostCalibrationBytes = 16 << 20;
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? std::string() : std::string(value);
+}
+
+// The published runs, moved so that their median is what the user's own runs were.
+void centre(std::optional<confidence::Basis>& basis) {
+  if (!basis) return;
+  constexpr double kMedian = 0.5;
+  basis->residuals = basis->residuals.shifted(-basis->residuals.quantile(kMedian));
+}
+
+}  // namespace
+
+std::string default_calibration_path() {
+  std::string folder = variable("XDG_CONFIG_HOME");
+  if (folder.empty()) {
+    folder = variable("HOME");
+    if (folder.empty()) return {};
+    folder += "/.config";
+  }
+  return folder + "/fourhold/calibration.json";
+}
+
+std::string calibration_path(const RunRequest& request) {
+  if (request.calibration == kNone) return {};
+  return request.calibration.empty() ? request.default_calibration : request.calibration;
+}
+
+confidence::OwnRuns read_calibration(const RunRequest& request, Missing missing) {
+  const std::string path = calibration_path(request);
+  if (path.empty()) return {};
+  const bool may_be_missing = request.calibration.empty() || missing == Missing::is_no_runs;
+  std::error_code fault;
+  if (may_be_missing && !std::filesystem::exists(path, fault)) return {};
+  const std::string text = read_text_file(path, kMostCalibrationBytes);
+  try {
+    return confidence::parse_own_runs(text, path);
+  } catch (const Error& damaged) {
+    throw Error(damaged.where(), damaged.what(),
+                "repair the file, take it away, or leave it out with --calibration none");
+  }
+}
+
+void apply_corrections(const confidence::OwnRuns& own, LoadedRun& run) {
+  if (!run.target) return;
+  const std::string& device = run.target->cluster.device.name;
+  const confidence::Corrections corrections = own.corrections(run.profile.name, device);
+  if (!corrections.any()) return;
+  run.profile.memory_correction = corrections.memory.factor;
+  run.profile.time.step_correction = corrections.step.factor;
+  if (corrections.memory.runs > 0) centre(run.residuals.memory);
+  if (corrections.step.runs > 0) centre(run.residuals.step);
+  run.notes.push_back(fmt::format(
+      "your own runs of {} on {} correct this: {}; the spread is that of published runs; "
+      "--calibration none leaves them out",
+      run.profile.name, device, confidence::to_string(corrections)));
+}
+
+}  // namespace fourhold::api

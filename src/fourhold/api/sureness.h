@@ -1,0 +1,46 @@
+// How sure a prediction is: intervals of its memory and time, and the probability that it fits.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "fourhold/api/run_residuals.h"
+#include "fourhold/base/json.h"
+#include "fourhold/confidence/residual_mixture.h"
+#include "fourhold/predict/memory.h"
+#include "fourhold/predict/verdict.h"
+#include "fourhold/report/screen.h"
+
+namespace fourhold::api {
+
+struct SureInterval {
+  confidence::Interval range;  // bytes or seconds
+  confidence::Metric metric = confidence::Metric::step_time;
+  std::string basis;  // which runs: confidence::basis_text
+  confidence::Scope scope = confidence::Scope::all_profiles;
+  std::int64_t rows = 0;
+  std::int64_t models = 0;
+};
+
+struct Sureness {
+  bool exact = false;  // the run reserves the predicted bytes: no interval
+  std::optional<SureInterval> memory;
+  std::optional<SureInterval> step;
+  std::optional<double> fit_probability;  // absent without a device
+};
+
+// `step_seconds` as predicted, absent where it is not. What does not fit the host fits with
+// probability 0, whatever the device says.
+[[nodiscard]] Sureness sureness_of(const RunResiduals& residuals,
+                                   const predict::MemoryPrediction& memory,
+                                   const std::optional<predict::Capacity>& capacity,
+                                   std::optional<double> step_seconds);
+
+// {low, high, coverage, metric, basis{text, scope, rows, models}}, or null.
+[[nodiscard]] json::Value interval_json(const std::optional<SureInterval>& interval);
+
+// "Sure    93% to fit; ...", one paragraph; "" where nothing is known.
+[[nodiscard]] std::string sureness_text(const Sureness& sure, const report::Screen& screen);
+
+}  // namespace fourhold::api
