@@ -168,13 +168,24 @@ void refine_aleph_alpha(const MeasuredRow& row, RowDraft& draft) {
   plan::Profile& profile = draft.profile;
   set_attention(row.attention_impl, profile);
   if (row.fact("sequence_parallel") == "on") draft.request.sp = *draft.request.tp > 1;
+  // Aleph-Alpha/scaling, core/nn/attention/attention.py: q, k and v are slices of one product; of a
+  // single sequence v stays one, of several it is copied. core/nn/masked_softmax: in eager PyTorch
+  // the softmax is fp32.
+  if (*draft.request.micro_batch == 1) profile.switches.fused_qkv = model::FusedQkv::views;
+  if (starts_with(lowered(row.attention_impl), "torch")) {
+    profile.switches.attention = model::AttentionSaving::unfused_wide;
+  }
   // 16-bit gradients beside the fp32 optimizer; norms, activation and loss in eager PyTorch. The
   // RMS norm is a kernel where the row says so.
   profile.fp32_gradients = false;
   profile.switches.activation = model::ActivationSaving::unfused;
   profile.switches.norm = contains(row.attention_impl, "RMS kernel") ? model::NormSaving::input
                                                                      : model::NormSaving::wide;
-  profile.switches.loss = model::LossSaving::eager_held;
+  // Aleph-Alpha/scaling: the head's output is gathered from all tensor ranks before
+  // torch.nn.functional.cross_entropy (core/nn/linear/column_parallel_linear.py, lm_head.py,
+  // losses/cross_entropy.py), and a stage keeps the outputs of at least two micro-batches in its
+  // buffers (core/nn/pipeline_schedule/train.py).
+  profile.switches.loss = model::LossSaving::eager_gathered;
   profile.vocabulary_multiple = 1;
   profile.vocabulary_multiple_times_tp = false;
   profile.time.gradient_wire_bytes = 4;

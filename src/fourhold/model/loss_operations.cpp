@@ -53,7 +53,7 @@ TensorId loss_operations(BlockBuilder& build, TensorId x, TensorName head_weight
   const std::int16_t bias = build.parameter(TensorName::head_bias);
   if (switches.loss_chunk > 0) return chunked_loss(build, x, weight, bias);
 
-  const Shape shape{build.token_extent(), {Dim::vocab, build.config().vocab}};
+  Shape shape{build.token_extent(), {Dim::vocab, build.config().vocab}};
   const auto logits_tensor = [&](TensorName name, DType dtype, TensorId alias_of) {
     return build.tensor({.name = name,
                          .region = Region::inner,
@@ -67,6 +67,15 @@ TensorId loss_operations(BlockBuilder& build, TensorId x, TensorName head_weight
                                      .shape = shape,
                                      .region = Region::inner,
                                      .dtype = switches.compute});
+  const bool gathered = switches.loss == LossSaving::eager_gathered;
+  if (gathered) {
+    shape[1].dim = Dim::other;  // whole on every rank, as all that follows
+    const TensorId whole = logits_tensor(TensorName::logits_gathered, switches.compute, kNoTensor);
+    Operation& gather = build.operation(OpKind::cast);
+    gather.inputs = {logits};
+    gather.outputs = {whole};
+    logits = whole;
+  }
   const TensorId narrow = logits;
   TensorId capped = kNoTensor;
   if (build.config().logit_softcap > 0) {
@@ -108,10 +117,16 @@ TensorId loss_operations(BlockBuilder& build, TensorId x, TensorName head_weight
         TensorName::log_softmax, {chunk, shape[1]}, DType::fp32, Region::inner};
     op.backward_transients = {of_chunk, of_chunk};
   }
-  if (switches.loss == LossSaving::eager || switches.loss == LossSaving::eager_held) {
+  const bool held = switches.loss == LossSaving::eager_held || gathered;
+  if (switches.loss == LossSaving::eager || held) {
     op.backward_transients = {{TensorName::log_softmax, shape, DType::fp32, Region::inner}};
   }
-  if (switches.loss == LossSaving::eager_held && narrow != logits) op.saved.push_back(narrow);
+  if (held && narrow != logits) op.saved.push_back(narrow);
+  if (gathered) {
+    const Transient before{TensorName::logits_gathered, shape, switches.compute, Region::inner};
+    op.forward_transients.push_back(before);
+    op.backward_transients.push_back(before);
+  }
   return loss;
 }
 

@@ -169,6 +169,7 @@ constexpr std::array kSpellings{
     Spelling{TensorName::final_norm_out, "final_norm_out"},
     Spelling{TensorName::head_projected, "head_projected"},
     Spelling{TensorName::logits, "logits"},
+    Spelling{TensorName::logits_gathered, "logits_gathered"},
     Spelling{TensorName::logits_wide, "logits_wide"},
     Spelling{TensorName::log_softmax, "log_softmax"},
     Spelling{TensorName::logits_capped, "logits_capped"},

@@ -186,6 +186,7 @@ enum class TensorName : std::uint8_t {
   final_norm_out,
   head_projected,
   logits,
+  logits_gathered,  // from all ranks of tp
   logits_wide,
   log_softmax,
   logits_capped,

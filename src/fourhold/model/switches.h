@@ -37,6 +37,9 @@ enum class LossSaving : std::uint8_t {
   wide,            // fp32 copy, fp32 softmax kept, fp32 gradient: 8 bytes in backward
   eager,           // as wide, and a dense gradient of the log-softmax: 12 bytes in backward
   eager_held,      // as eager, and the 16-bit logits stay referenced: 14 bytes
+  eager_gathered,  // as eager_held, of logits that every rank of tp gathers whole, beside the
+                   // 16-bit ones of the micro-batch before, kept in a buffer: 16 bytes, not divided
+                   // by tp
   held_chunks,     // loss in chunks of kHeldChunk positions, but fp32 logits and log-softmax of all
                    // are held: 8 bytes in backward, and 8 more of one chunk (litgpt)
 };

@@ -22,8 +22,8 @@ inline constexpr std::array<std::string_view, 4> kAttentionSavingNames{"flash", 
                                                                        "unfused", "unfused_wide"};
 inline constexpr std::array<std::string_view, 2> kNormSavingNames{"input", "wide"};
 inline constexpr std::array<std::string_view, 2> kActivationSavingNames{"fused", "unfused"};
-inline constexpr std::array<std::string_view, 6> kLossSavingNames{
-    "in_place", "vocab_parallel", "wide", "eager", "eager_held", "held_chunks"};
+inline constexpr std::array<std::string_view, 7> kLossSavingNames{
+    "in_place", "vocab_parallel", "wide", "eager", "eager_held", "eager_gathered", "held_chunks"};
 inline constexpr std::array<std::string_view, 2> kFusedQkvNames{"separate", "views"};
 inline constexpr std::array<std::string_view, 2> kAdapterStorageNames{"as_weights", "fp32"};
 inline constexpr std::array<std::string_view, 3> kAdapterInputNames{"shared", "copied", "wide"};

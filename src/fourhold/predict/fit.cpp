@@ -55,6 +55,7 @@ Bytes sum_gradients(const ledger::Ledger& ledger) {
 bool is_as_wide_as_vocabulary(std::string_view name) {
   using model::TensorName;
   return name == to_string(TensorName::logits) || name == to_string(TensorName::logits_wide) ||
+         name == to_string(TensorName::logits_gathered) ||
          name == to_string(TensorName::logits_capped) || name == to_string(TensorName::log_softmax);
 }
 
