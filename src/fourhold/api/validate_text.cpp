@@ -99,6 +99,8 @@ std::string lines_text(const std::vector<SummaryLine>& lines, const std::string&
     std::string source = line.source;
     if (line.rows == RowClass::experts) source += " MoE";
     if (line.rows == RowClass::dense) source += " dense";
+    if (line.rows == RowClass::stalled) source += " stalled";
+    if (line.rows == RowClass::not_stalled) source += " not stalled";
     const std::string skipped = std::to_string(line.skipped);
     if (figures.count == 0) {
       table.add({source, "", "0", skipped, "", "", "", "", "", ""});
@@ -272,8 +274,9 @@ std::string to_text(const ValidateResult& result, const report::Screen& screen) 
   const Record& record = result.record;
   std::string text = first_lines(result, screen);
   text += lines_text(record.summary, "Errors by source, percent", screen);
-  text += lines_text(of_classes(record.classes, {RowClass::dense, RowClass::experts}), "Of these",
-                     screen);
+  text += lines_text(of_classes(record.classes, {RowClass::dense, RowClass::experts,
+                                                 RowClass::stalled, RowClass::not_stalled}),
+                     "Of these", screen);
   text += lines_text(of_classes(record.classes, {RowClass::set_apart}),
                      "Set apart, in none of the above", screen);
   text += coverage_text(record, screen);

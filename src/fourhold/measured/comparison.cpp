@@ -8,6 +8,7 @@
 #include "fourhold/measured/row_prediction.h"
 #include "fourhold/measured/row_setup.h"
 #include "fourhold/measured/step_seconds.h"
+#include "fourhold/predict/time.h"
 
 namespace fourhold::measured {
 namespace {
@@ -55,6 +56,7 @@ RowResult compare_row(const MeasuredRow& row, const Exclusions& exclusions, Cata
   result.skipped = std::move(reading.skipped);
   if (!reading.setup) return result;
   const RowSetup& setup = *reading.setup;
+  result.stalls = predict::layer_floor_seconds(setup.plan, setup.profile, setup.cluster) > 0;
   RowPrediction prediction;
   try {
     prediction = predict_row(setup, margin,

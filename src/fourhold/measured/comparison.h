@@ -41,6 +41,7 @@ struct RowResult {
   std::string device;
   std::string generation;  // of the device
   bool has_experts = false;
+  bool stalls = false;   // a stall of its framework bounds its layers (ProfileTime)
   double sequences = 0;  // per step
   std::vector<Comparison> comparisons;
   double needed_gib = 0;  // the least with which it runs, and what its device has

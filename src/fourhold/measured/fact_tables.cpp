@@ -5,6 +5,7 @@
 #include "fourhold/base/embedded.h"
 #include "fourhold/measured/exclusions.h"
 #include "fourhold/measured/knowledge.h"
+#include "fourhold/measured/known_network.h"
 #include "fourhold/measured/published_model.h"
 
 namespace fourhold::measured {
@@ -24,6 +25,7 @@ std::string_view fact_table(std::string_view name) {
 
 std::string_view excluded_text() { return fact_table("excluded"); }
 std::string_view fitted_text() { return fact_table("fitted"); }
+std::string_view networks_text() { return fact_table("networks"); }
 std::string_view published_models_text() { return fact_table("models"); }
 
 }  // namespace fourhold::measured

@@ -54,6 +54,8 @@ void summarise(Record& record) {
         }
         list.add(RowClass::all, one);
         list.add(row.has_experts ? RowClass::experts : RowClass::dense, one);
+        if (one.metric != Metric::step_time) continue;
+        list.add(row.stalls ? RowClass::stalled : RowClass::not_stalled, one);
       }
     }
     bool any = false;
@@ -77,9 +79,12 @@ void summarise(Record& record) {
         record.summary.push_back(line(RowClass::all));
         any = true;
       }
-      if (!list.in(RowClass::dense).empty() && !list.in(RowClass::experts).empty()) {
-        record.classes.push_back(line(RowClass::dense));
-        record.classes.push_back(line(RowClass::experts));
+      constexpr std::array kKinds{std::pair{RowClass::dense, RowClass::experts},
+                                  std::pair{RowClass::stalled, RowClass::not_stalled}};
+      for (const auto& [one, other] : kKinds) {
+        if (list.in(one).empty() || list.in(other).empty()) continue;
+        record.classes.push_back(line(one));
+        record.classes.push_back(line(other));
       }
       if (!list.in(RowClass::set_apart).empty()) {
         record.classes.push_back(line(RowClass::set_apart));

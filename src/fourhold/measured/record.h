@@ -12,9 +12,9 @@
 namespace fourhold::measured {
 
 // Which rows of a source a line is about.
-enum class RowClass : std::uint8_t { all, dense, experts, set_apart };
-inline constexpr std::array<std::string_view, 4> kRowClassNames{"all", "dense", "experts",
-                                                                "set_apart"};
+enum class RowClass : std::uint8_t { all, dense, experts, stalled, not_stalled, set_apart };
+inline constexpr std::array<std::string_view, 6> kRowClassNames{
+    "all", "dense", "experts", "stalled", "not_stalled", "set_apart"};
 
 struct SummaryLine {
   std::string source;
@@ -63,7 +63,7 @@ struct SkippedReason {
 struct Record {
   std::vector<RowResult> rows;
   std::vector<SummaryLine> summary;  // by source and metric, all rows but those set apart
-  std::vector<SummaryLine> classes;  // dense and experts where a source has both; set apart
+  std::vector<SummaryLine> classes;  // kinds of rows where a source has both; set apart
   FitTable fit;
   FitTable sure_fit;  // where a plan is said to fit when that is probable enough
   Coverage coverage;  // of sources with kLeastCoverageRows rows or more of a metric, pooled

@@ -9,19 +9,20 @@
 #include "fourhold/measured/nanotron_stages.h"
 #include "fourhold/measured/row_tuning.h"
 #include "fourhold/measured/row_words.h"
-#include "fourhold/plan/profile_file.h"
 
 namespace fourhold::measured {
 namespace {
 
 // Eager PyTorch beside compiled: copies that norms and activation keep, host time of every
 // operation, and an allocator that rounds more of them (data/profiles/fsdp2.json, summary).
-void make_eager(plan::Profile& profile) {
+void make_eager(RowDraft& draft) {
+  plan::Profile& profile = draft.profile;
+  const plan::ProfileTime& eager = draft.catalogue.profile("accelerate").time;
   profile.switches.norm = model::NormSaving::wide;
   profile.switches.activation = model::ActivationSaving::unfused;
   profile.reserved_over_allocated = 1.15;
-  profile.time.elementwise_traffic = 1.38;
-  profile.time.host_seconds_per_operation = 12e-6;
+  profile.time.elementwise_traffic = eager.elementwise_traffic;
+  profile.time.host_seconds_per_operation = eager.host_seconds_per_operation;
 }
 
 // Stages that hold no layer cannot be planned: they borrow one from the fullest before them.
@@ -55,7 +56,7 @@ void refine_torchtitan(const MeasuredRow& row, RowDraft& draft) {
   if (starts_with(row.framework_version, "2024-0")) {
     draft.profile.switches.loss = model::LossSaving::wide;
   }
-  if (!starts_with(lowered(row.compile), "yes")) make_eager(draft.profile);
+  if (!starts_with(lowered(row.compile), "yes")) make_eager(draft);
 }
 
 void refine_llm_foundry(const MeasuredRow& row, RowDraft& draft) {
@@ -97,7 +98,8 @@ void refine_deepspeed(const MeasuredRow& row, RowDraft& draft) {
 
 // QwenLM/Qwen, finetune.py: adapters of rank 64 on c_attn, attn.c_proj, w1 and w2.
 void refine_qwen(const MeasuredRow& row, RowDraft& draft) {
-  if (draft.request.tuning == plan::Tuning::full) draft.profile = plan::load_profile("deepspeed");
+  if (draft.request.tuning == plan::Tuning::full)
+    draft.profile = draft.catalogue.profile("deepspeed");
   refine_deepspeed(row, draft);
   assume_script({.targets = "all-linear", .rank = 64, .dropout = 0.05}, row, draft);
 }

@@ -1,6 +1,5 @@
 #include "fourhold/measured/row_cluster.h"
 
-#include <array>
 #include <cctype>
 #include <cstdint>
 #include <optional>
@@ -11,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "fourhold/base/error.h"
+#include "fourhold/measured/known_network.h"
 #include "fourhold/measured/row_words.h"
 
 namespace fourhold::measured {
@@ -21,18 +21,6 @@ constexpr double kGiga = 1e9;
 // What Ethernet and Omni-Path sustain, and their start (data/hardware/SOURCES.md, sustained).
 constexpr double kEthernetShare = 0.525;
 constexpr double kEthernetStartSeconds = 0.5e-3;
-
-// Networks that a source names outside its rows, per device.
-struct KnownNetwork {
-  std::string_view family;
-  double bytes_per_second;
-  std::string_view name;
-};
-constexpr std::array kNetworks{
-    // huggingface/nanotron, Ultra-Scale Playbook: instances with eight 400 Gb/s ports.
-    KnownNetwork{"nanotron", 50e9, "EFA 8 x 400 Gb/s"},
-    // Jean Zay's A100 nodes: four 100 Gb/s ports for eight devices.
-    KnownNetwork{"bigsci", 6.25e9, "Omni-Path 4 x 100 Gb/s"}};
 
 // "4x100Gb" in the notes: ports of a node and their speed.
 std::optional<double> ports_bytes_per_second(std::string_view notes) {
@@ -51,12 +39,10 @@ std::optional<double> ports_bytes_per_second(std::string_view notes) {
 
 void set_network(const MeasuredRow& row, hardware::Device& device) {
   hardware::Link& link = device.inter_node;
-  for (const KnownNetwork& known : kNetworks) {
-    if (row.family() != known.family) continue;
-    link.name = known.name;
-    link.bytes_per_second = known.bytes_per_second;
-    link.share = kEthernetShare;
-    link.start_seconds = kEthernetStartSeconds;
+  if (const hardware::Link* known = known_network(row.family())) {
+    const double latency_seconds = link.latency_seconds;
+    link = *known;
+    link.latency_seconds = latency_seconds;
     return;
   }
   const std::optional<double> node = ports_bytes_per_second(row.notes);
@@ -71,20 +57,21 @@ void set_network(const MeasuredRow& row, hardware::Device& device) {
 
 }  // namespace
 
-void read_cluster(const MeasuredRow& row, Catalogue& catalogue, RowDraft& draft) {
+void read_cluster(const MeasuredRow& row, RowDraft& draft) {
   if (row.gpu.empty()) {
     draft.findings.lacks("gpu");
     return;
   }
   hardware::LoadedDevice loaded;
   try {
-    loaded = catalogue.device(row.gpu);
+    loaded = draft.catalogue.device(row.gpu);
   } catch (const Error&) {
     draft.findings.lacks(fmt::format("what the device '{}' is", row.gpu));
     return;
   }
   for (const std::string& note : loaded.notes) draft.findings.assumes(note);
   set_network(row, loaded.device);
+  draft.catalogue.adjust(loaded.device);
   draft.cluster = hardware::uniform_cluster(std::move(loaded.device), row.num_gpus.value_or(1));
 }
 

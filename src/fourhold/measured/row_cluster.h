@@ -1,7 +1,6 @@
 // The devices of a row, and the network between its nodes.
 #pragma once
 
-#include "fourhold/measured/catalogue.h"
 #include "fourhold/measured/measured_row.h"
 #include "fourhold/measured/row_draft.h"
 
@@ -9,6 +8,6 @@ namespace fourhold::measured {
 
 // The device by its spelling; the network where the source or the row states another than the
 // device's file assumes.
-void read_cluster(const MeasuredRow& row, Catalogue& catalogue, RowDraft& draft);
+void read_cluster(const MeasuredRow& row, RowDraft& draft);
 
 }  // namespace fourhold::measured

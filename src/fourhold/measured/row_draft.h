@@ -2,6 +2,7 @@
 #pragma once
 
 #include "fourhold/hardware/cluster.h"
+#include "fourhold/measured/catalogue.h"
 #include "fourhold/measured/findings.h"
 #include "fourhold/model/model_config.h"
 #include "fourhold/plan/plan_request.h"
@@ -10,6 +11,9 @@
 namespace fourhold::measured {
 
 struct RowDraft {
+  explicit RowDraft(Catalogue& known) : catalogue(known) {}
+
+  Catalogue& catalogue;
   model::ModelConfig config;
   plan::Profile profile;  // a copy: rows change what their source did otherwise
   plan::PlanRequest request;

@@ -53,7 +53,7 @@ RowReading skipped(std::string why, Findings findings) {
 }  // namespace
 
 RowReading setup_of(const MeasuredRow& row, Catalogue& catalogue) {
-  RowDraft draft;
+  RowDraft draft(catalogue);
   if (!row.unusable.empty()) return skipped(row.unusable.front(), {});
   const FrameworkRule* rule = rule_of(row);
   if (rule == nullptr) {
@@ -64,7 +64,7 @@ RowReading setup_of(const MeasuredRow& row, Catalogue& catalogue) {
   }
   draft.profile = catalogue.profile(std::string(rule->profile));
   try {
-    read_cluster(row, catalogue, draft);
+    read_cluster(row, draft);
     auto config = model_of(row, style_of(row, *rule), catalogue, draft.findings);
     read_plan(row, *rule, draft);
     if (!draft.findings.missing.empty()) {

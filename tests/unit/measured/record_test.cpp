@@ -55,6 +55,18 @@ TEST(Record, TellsDenseRowsFromExperts) {
   EXPECT_NEAR(record.classes[1].figures.bias, 100, 1e-9);
 }
 
+TEST(Record, TellsStalledStepsFromOthers) {
+  RowResult stalled = timed("a", 2, 1);
+  stalled.stalls = true;
+  stalled.comparisons.push_back(
+      {.metric = Metric::memory_allocated, .predicted = 1, .measured = 1, .set_apart = ""});
+  const Record record = record_of({timed("a", 1, 1), stalled});
+  ASSERT_EQ(record.classes.size(), 2U);  // a stall is of no interest to memory
+  EXPECT_EQ(record.classes[0].rows, RowClass::stalled);
+  EXPECT_EQ(record.classes[1].rows, RowClass::not_stalled);
+  EXPECT_NEAR(record.classes[0].figures.bias, 100, 1e-9);
+}
+
 TEST(Record, CountsWhoFits) {
   const Record record =
       record_of({fit_row(true, true), fit_row(true, true), fit_row(true, false),
