@@ -38,6 +38,7 @@ double* link_field(hardware::Link& link, std::string_view field) {
 double* device_field(hardware::Device& device, std::string_view field) {
   hardware::SustainedShares& shares = device.sustained;
   if (field == "matmul") return &shares.matmul;
+  if (field == "low_precision") return &shares.low_precision;
   if (field == "memory") return &shares.memory;
   if (field == "unfused") return &shares.attention.unfused;
   if (field == "flash_1") return &shares.attention.flash_1;

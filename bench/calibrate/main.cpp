@@ -1,7 +1,9 @@
-// fourhold_calibrate [FILE.csv ...] [--rows] [--constants FILE] [--set NAME=VALUE ...]: step times
-// of measured rows under constants that need not be those of the data files.
+// fourhold_calibrate [FILE.csv ...] [--rows] [--constants FILE [--set NAME=VALUE ...] [--fit]
+// [--write FILE]]: step times of measured rows under constants that need not be those of the data
+// files, and constants that fit them.
 #include <cstdio>
 #include <exception>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -9,6 +11,8 @@
 
 #include "calibrate/constants.h"
 #include "calibrate/errors.h"
+#include "calibrate/fit.h"
+#include "calibrate/report.h"
 #include "calibrate/timed_rows.h"
 #include "fourhold/base/error.h"
 #include "fourhold/base/parse_number.h"
@@ -19,6 +23,8 @@ using namespace fourhold;
 
 struct Arguments {
   std::vector<std::string> files;
+  bool fit = false;
+  std::string write;
   std::string constants;
   std::vector<std::string> set;
   bool rows = false;
@@ -31,7 +37,11 @@ Arguments parse(const std::vector<std::string>& words) {
       if (i + 1 == words.size()) throw Error(words[i], "needs a value", "see the source");
       return words[++i];
     };
-    if (words[i] == "--rows") {
+    if (words[i] == "--fit") {
+      arguments.fit = true;
+    } else if (words[i] == "--write") {
+      arguments.write = operand();
+    } else if (words[i] == "--rows") {
       arguments.rows = true;
     } else if (words[i] == "--constants") {
       arguments.constants = operand();
@@ -53,7 +63,7 @@ std::vector<double> values_of(const std::vector<calibrate::Constant>& constants,
     bool known = false;
     for (std::size_t i = 0; i < constants.size(); ++i) {
       if (constants[i].name != set.substr(0, equals)) continue;
-      values[i] = std::stod(set.substr(equals + 1));
+      values[i] = parse_number(set.substr(equals + 1)).value_or(values[i]);
       known = true;
     }
     if (!known) throw Error("--set", fmt::format("'{}' is no constant", set), "see the file");
@@ -76,8 +86,22 @@ void run(const Arguments& arguments) {
       calibrate::apply(constants, values, profile);
     };
   }
-  measured::Catalogue catalogue(adjustments);
-  const std::vector<calibrate::TimedRow> timed = calibrate::timed_rows(rows, catalogue);
+  const calibrate::Predict predict = [&](const std::vector<double>& these) {
+    values = these;
+    measured::Catalogue catalogue(adjustments);
+    return calibrate::timed_rows(rows, catalogue);
+  };
+  std::vector<calibrate::TimedRow> timed = predict(values);
+  if (arguments.fit) {
+    const calibrate::Fit fit = calibrate::fit(constants, predict);
+    const calibrate::CrossValidation validation =
+        calibrate::cross_validate(constants, fit, predict);
+    fmt::print("{}", calibrate::report_text(constants, timed, fit, validation));
+    if (!arguments.write.empty()) {
+      std::ofstream(arguments.write) << calibrate::report_json(constants, fit, validation);
+    }
+    timed = fit.rows;
+  }
   if (arguments.rows) {
     for (const calibrate::TimedRow& row : timed) {
       fmt::print("{}\t{}\t{:.5g}\t{:.5g}\t{:+.1f}\t", row.id, row.sweep, row.measured_seconds,
@@ -90,7 +114,7 @@ void run(const Arguments& arguments) {
       fmt::print("\n");
     }
   }
-  fmt::print("{}", calibrate::errors_text(timed));
+  if (!arguments.fit) fmt::print("{}", calibrate::errors_text(timed));
 }
 
 }  // namespace

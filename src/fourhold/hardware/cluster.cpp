@@ -59,6 +59,7 @@ void take_least(Device& device, const Device& other) {
   peak.bf16 = std::min(peak.bf16, other.peak_flops.bf16);
   peak.fp16 = std::min(peak.fp16, other.peak_flops.fp16);
   peak.fp8 = std::min(peak.fp8, other.peak_flops.fp8);
+  peak.fp4 = std::min(peak.fp4, other.peak_flops.fp4);
   device.memory_bandwidth_bytes_per_second =
       std::min(device.memory_bandwidth_bytes_per_second, other.memory_bandwidth_bytes_per_second);
   if (device.sustained_fp32.has_value() || other.sustained_fp32.has_value()) {

@@ -23,6 +23,7 @@ struct PeakFlops {
   double bf16 = 0;
   double fp16 = 0;
   double fp8 = 0;
+  double fp4 = 0;
   friend bool operator==(const PeakFlops&, const PeakFlops&) = default;
 };
 

@@ -71,10 +71,11 @@ PeakFlops read_peaks(FieldReader& reader) {
   peaks.bf16 = fields->number("bf16", range).value_or(0);
   peaks.fp16 = fields->number("fp16", range).value_or(0);
   peaks.fp8 = fields->number("fp8", range).value_or(0);
+  peaks.fp4 = fields->number("fp4", range).value_or(0);
   fields->refuse_unread();
   if (peaks == PeakFlops{}) {
     throw Error(reader.path("peak_flops"), "has no rate above 0",
-                "give the dense peak in FLOP/s of fp32, tf32, bf16, fp16 or fp8");
+                "give the dense peak in FLOP/s of fp32, tf32, bf16, fp16, fp8 or fp4");
   }
   return peaks;
 }
@@ -115,6 +116,8 @@ std::optional<SustainedShares> read_sustained(FieldReader& reader, std::string_v
   if (!fields.has_value()) return std::nullopt;
   SustainedShares sustained;
   sustained.matmul = fields->number("matmul", kShareRange).value_or(sustained.matmul);
+  sustained.low_precision =
+      fields->number("low_precision", kShareRange).value_or(sustained.low_precision);
   sustained.memory = fields->number("memory", kShareRange).value_or(sustained.memory);
   read_narrow(*fields, sustained);
   sustained.elementwise = fields->number("elementwise", kCachedRange).value_or(0);
@@ -200,6 +203,7 @@ json::Value link_json(const Link& link) {
 json::Value sustained_json(const SustainedShares& sustained) {
   const AttentionShares& attention = sustained.attention;
   return json::Object{{"matmul", sustained.matmul},
+                      {"low_precision", sustained.low_precision},
                       {"narrow_matmul", sustained.narrow_matmul},
                       {"matmul_bytes_per_flop", sustained.matmul_bytes_per_flop},
                       {"narrow_bytes_per_flop", sustained.narrow_bytes_per_flop},
@@ -252,7 +256,8 @@ json::Value device_json(const Device& device) {
                                                {"tf32", device.peak_flops.tf32},
                                                {"bf16", device.peak_flops.bf16},
                                                {"fp16", device.peak_flops.fp16},
-                                               {"fp8", device.peak_flops.fp8}}},
+                                               {"fp8", device.peak_flops.fp8},
+                                               {"fp4", device.peak_flops.fp4}}},
                    {"memory_bandwidth_bytes_per_second", device.memory_bandwidth_bytes_per_second},
                    {"sustained", sustained_json(device.sustained)},
                    {"devices_per_node", device.devices_per_node}};

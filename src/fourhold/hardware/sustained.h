@@ -25,6 +25,8 @@ struct SustainedShares {
   double narrow_matmul = 0;
   double matmul_bytes_per_flop = 0;
   double narrow_bytes_per_flop = 0;
+  // Of `matmul`, by products of 8-bit and 4-bit operands, each of its own type's peak.
+  double low_precision = 0.9;
   double memory = 0.9;  // of the memory bandwidth
   // Of the memory bandwidth by kernels that are no products, and by the update of weights and
   // moments; 0 = as `memory`. Above 1 where caches serve them.

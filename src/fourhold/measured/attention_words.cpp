@@ -24,6 +24,7 @@ void set_attention(std::string_view attention, plan::Profile& profile) {
   const bool refused = has_any(text, {"no flash", "unfused"});
   if (refused || starts_with(text, "torch") || starts_with(text, "fused")) {
     profile.switches.attention = AttentionSaving::unfused;
+    if (starts_with(text, "torch")) profile.time.fused_softmax_keys = 0;
     return;
   }
   if (!has_any(text, {"flash", "sdpa", "cudnn", "triton"})) return;

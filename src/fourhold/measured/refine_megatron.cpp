@@ -141,6 +141,9 @@ void refine_megatron_core(const MeasuredRow& row, RowDraft& draft) {
 void refine_megatron_2021(const MeasuredRow& row, RowDraft& draft) {
   set_attention(row.attention_impl, draft.profile);
   if (row.says("sequence parallel on")) draft.request.sp = *draft.request.tp > 1;
+  // Libraries of 2023 (VIA-Research/vTrain), and those that NVIDIA's own runs had.
+  const bool own = starts_with(lowered(row.framework), "megatron-lm");
+  if (own || starts_with(row.family(), "vtrain")) draft.profile.time.matmul_rate = 1;
 }
 
 void refine_megatron_deepspeed(const MeasuredRow& row, RowDraft& draft) {
@@ -152,6 +155,8 @@ void refine_megatron_deepspeed(const MeasuredRow& row, RowDraft& draft) {
 }
 
 void refine_simumax(const MeasuredRow& row, RowDraft& draft) {
+  // --tp-comm-overlap is off unless it is asked for.
+  draft.profile.time.tensor_overlap = 0;
   if (!row.says("cross-entropy fusion on")) {
     draft.profile.switches.loss = model::LossSaving::vocab_parallel;
   }
@@ -167,6 +172,7 @@ void refine_nvidia(const MeasuredRow& row, RowDraft& draft) {
 void refine_aleph_alpha(const MeasuredRow& row, RowDraft& draft) {
   plan::Profile& profile = draft.profile;
   set_attention(row.attention_impl, profile);
+  profile.time.matmul_rate = 1;  // runs of 2023
   if (row.fact("sequence_parallel") == "on") draft.request.sp = *draft.request.tp > 1;
   // Aleph-Alpha/scaling, core/nn/attention/attention.py: q, k and v are slices of one product; of a
   // single sequence v stays one, of several it is copied. core/nn/masked_softmax: in eager PyTorch

@@ -25,15 +25,15 @@ void make_eager(RowDraft& draft) {
   profile.time.host_seconds_per_operation = eager.host_seconds_per_operation;
 }
 
-// Stages that hold no layer cannot be planned: they borrow one from the fullest before them.
-void give_every_stage_a_layer(std::vector<std::int64_t>& stages, Findings& findings) {
-  for (auto stage = stages.rbegin(); stage != stages.rend(); ++stage) {
-    if (*stage > 0) continue;
+// Between the ends a stage cannot be empty: it borrows a layer from the fullest.
+void give_middle_stages_a_layer(std::vector<std::int64_t>& stages, Findings& findings) {
+  for (std::size_t stage = stages.size() - 1; stage-- > 1;) {
+    if (stages[stage] > 0) continue;
     auto fullest = std::max_element(stages.begin() + 1, stages.end());
     if (*fullest < 2) fullest = stages.begin();
     --*fullest;
-    ++*stage;
-    findings.assumes("every stage holds a layer, also the one that has only the head");
+    ++stages[stage];
+    findings.assumes("every stage between the ends holds a layer");
   }
 }
 
@@ -68,7 +68,7 @@ void refine_nanotron(const MeasuredRow& /*row*/, RowDraft& draft) {
   const std::int64_t pp = *draft.request.pp;
   if (pp == 1) return;
   std::vector<std::int64_t> stages = nanotron_stages(draft.config, pp);
-  give_every_stage_a_layer(stages, draft.findings);
+  give_middle_stages_a_layer(stages, draft.findings);
   draft.request.layers_per_stage = stages;
 }
 
@@ -140,6 +140,12 @@ void refine_litgpt(const MeasuredRow& row, RowDraft& draft) {
 void refine_graph(const MeasuredRow& row, RowDraft& draft) {
   set_attention(row.attention_impl, draft.profile);
   draft.profile.time.host_seconds_per_operation = 0;
+}
+
+void refine_llmq(const MeasuredRow& row, RowDraft& draft) {
+  refine_graph(row, draft);
+  // Head and loss are one kernel over chunks of 16-bit logits (--lmhead-chunks).
+  draft.profile.switches.loss = model::LossSaving::in_place;
 }
 
 void refine_flash_paper(const MeasuredRow& row, RowDraft& draft) {

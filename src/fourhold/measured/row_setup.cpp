@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include "fourhold/base/error.h"
-#include "fourhold/measured/fp8_device.h"
 #include "fourhold/measured/framework_rule.h"
 #include "fourhold/measured/row_cluster.h"
 #include "fourhold/measured/row_model.h"
@@ -35,15 +34,20 @@ ModelStyle style_of(const MeasuredRow& row, const FrameworkRule& rule) {
   return rule.style;
 }
 
-void price_fp8(const MeasuredRow& row, RowDraft& draft) {
+// fp8 and fp4 of the linears of layers, where the device has such products.
+void read_products(const MeasuredRow& row, RowDraft& draft) {
   const std::string precision = lowered(row.precision);
-  if (!contains(precision, "fp8") && !contains(precision, "float8") &&
-      !contains(precision, "fp4")) {
+  const hardware::PeakFlops& peak = draft.cluster.device.peak_flops;
+  if (contains(precision, "fp4") && peak.fp4 > 0) {
+    draft.profile.time.products = plan::ProductFormat::fp4;
+  } else if ((contains(precision, "fp8") || contains(precision, "float8") ||
+              contains(precision, "fp4")) &&
+             peak.fp8 > 0) {
+    draft.profile.time.products = plan::ProductFormat::fp8;
+  } else {
     return;
   }
-  if (multiply_in_fp8(draft.cluster.device)) {
-    draft.findings.assumes("products run at the fp8 rate, everything else as in bf16");
-  }
+  draft.findings.assumes("weights, attention and head are as in bf16");
 }
 
 RowReading skipped(std::string why, Findings findings) {
@@ -73,7 +77,7 @@ RowReading setup_of(const MeasuredRow& row, Catalogue& catalogue) {
     }
     draft.config = *std::move(config);
     if (rule->refine != nullptr) rule->refine(row, draft);
-    price_fp8(row, draft);
+    read_products(row, draft);
     draft.profile.workspaces = plan::workspaces_of(draft.cluster.device.compute_capability);
     allow_what_ran(draft);
     RowReading reading;

@@ -31,6 +31,7 @@ inline constexpr std::span<const std::string_view> kEnumNames<model::TrainedModu
 
 // Far above any run, and small enough that products of them are checked once and stay in int64.
 inline constexpr IntegerRange kDegreeRange{1, std::int64_t{1} << 20};
+inline constexpr IntegerRange kStageLayersRange{0, std::int64_t{1} << 20};
 // Each stage and each of its chunks is walked on its own: beyond these an answer would take
 // minutes. Published runs stay below 128 stages and 32 chunks.
 inline constexpr IntegerRange kStageRange{1, std::int64_t{1} << 11};
@@ -69,7 +70,7 @@ void visit_fields(Visitor&& visit, Owners&... owners) {
         owners.recompute...);
   visit(FieldInfo{"schedule", "order of micro-batches in the pipeline"}, owners.schedule...);
   visit(FieldInfo{"layers_per_stage", "layers of every virtual stage: first chunks, then seconds",
-                  kDegreeRange},
+                  kStageLayersRange},
         owners.layers_per_stage...);
   visit(FieldInfo{"offload", "state kept in host memory"}, owners.offload...);
   visit(FieldInfo{"precision", "number formats of weights, master copy and arithmetic"},

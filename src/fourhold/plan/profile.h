@@ -131,21 +131,34 @@ inline constexpr std::array<std::string_view, 4> kAttentionKernelNames{"flash_1"
 enum class PipelineSends : std::uint8_t { whole, scattered };
 inline constexpr std::array<std::string_view, 2> kPipelineSendsNames{"whole", "scattered"};
 
+// Operands of the products of layers; heads multiply in the compute type.
+enum class ProductFormat : std::uint8_t { compute, fp8, fp4 };
+inline constexpr std::array<std::string_view, 3> kProductFormatNames{"compute", "fp8", "fp4"};
+
 // What the same mathematics costs in time under this framework. Times of the host are those of
 // Python and the launch of kernels; shares are between 0 and 1.
 struct ProfileTime {
   AttentionKernel attention_kernel = AttentionKernel::flash_3;
-  double attention_rate = 1;         // of that kernel's rate, with the copies around it
-  double matmul_rate = 1;            // of the device's sustained rate
-  double elementwise_traffic = 1.2;  // bytes of memory-bound operations / bytes of their operands
-  double host_seconds_per_operation = 5e-6;
-  double host_seconds_per_step = 9.2e-3;
-  double tensor_overlap = 0;       // share of tp traffic hidden behind products
-  double data_overlap = 1;         // share of the last backward that hides gradient traffic
-  double gathered_visible = 0.53;  // ZeRO-3: visible share of the smaller of work and traffic
-  int gradient_wire_bytes = 2;     // per gradient that travels
+  double attention_rate = 1;          // of that kernel's rate, with the copies around it
+  double matmul_rate = 1;             // of the device's sustained rate
+  double elementwise_traffic = 1.26;  // bytes of memory-bound operations / bytes of their operands
+  ProductFormat products = ProductFormat::compute;
+  // Where products have another format: bytes that quantising their operands moves, to the least
+  // (an element read in 16 bits, written in 8).
+  double quantisation_traffic = 1.13;
+  // Longest rows of scores for which unfused attention has one kernel of softmax; longer ones are
+  // done operation by operation. 0 = always.
+  std::int64_t fused_softmax_keys = 16'384;
+  double host_seconds_per_operation = 5.07e-06;
+  // Host time of one layer's routing, forward, where its counts of tokens are waited for.
+  double routing_seconds = 0;
+  double host_seconds_per_step = 0.00929;
+  double tensor_overlap = 0;        // share of tp traffic hidden behind products
+  double data_overlap = 1;          // share of the last backward that hides gradient traffic
+  double gathered_visible = 0.888;  // ZeRO-3: visible share of the smaller of work and traffic
+  int gradient_wire_bytes = 2;      // per gradient that travels
   std::int64_t message_bytes = 250'000'000;  // of one gradient collective, 0 = all in one
-  double send_seconds = 0.24e-3;  // synchronisation of one send and receive between stages
+  double send_seconds = 0.000189;  // synchronisation of one send and receive between stages
   PipelineSends pipeline_sends = PipelineSends::whole;
   // Least time of one layer and micro-batch, x tp^0.9, where tp > 1 and a pipeline crosses nodes:
   // a stall seen in one framework's published runs, of no known cause. 0 = none.

@@ -76,6 +76,8 @@ template <>
 inline constexpr std::span<const std::string_view> kEnumNames<AttentionKernel>{
     kAttentionKernelNames};
 template <>
+inline constexpr std::span<const std::string_view> kEnumNames<ProductFormat>{kProductFormatNames};
+template <>
 inline constexpr std::span<const std::string_view> kEnumNames<PipelineSends>{kPipelineSendsNames};
 template <>
 inline constexpr std::span<const std::string_view> kEnumNames<model::AdapterStorage>{
@@ -208,8 +210,15 @@ void visit_profile_fields(Visitor&& visit, Owners&... owners) {
   visit(
       FieldInfo{"elementwise_traffic", "memory-bound traffic / bytes of the operands", {}, {1, 8}},
       owners.time.elementwise_traffic...);
+  visit(FieldInfo{"products", "operands of the products of layers"}, owners.time.products...);
+  visit(FieldInfo{"quantisation_traffic", "bytes quantising moves / the least", {}, {1, 16}},
+        owners.time.quantisation_traffic...);
+  visit(FieldInfo{"fused_softmax_keys", "longest rows of a fused softmax", {0, kMaxBytes}},
+        owners.time.fused_softmax_keys...);
   visit(FieldInfo{"host_seconds_per_operation", "host time of one operation", {}, {0, 1}},
         owners.time.host_seconds_per_operation...);
+  visit(FieldInfo{"routing_seconds", "host time of a layer's routing", {}, {0, 1}},
+        owners.time.routing_seconds...);
   visit(FieldInfo{"host_seconds_per_step", "host time of one step", {}, {0, 60}},
         owners.time.host_seconds_per_step...);
   visit(FieldInfo{"tensor_overlap", "hidden share of tensor-parallel traffic", {}, {0, 1}},

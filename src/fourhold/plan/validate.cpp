@@ -114,7 +114,24 @@ void check_schedule_length(const Plan& plan) {
                      counted(layers, "layer"), fmt::join(canonical_layout(layers, stages), ",")));
 }
 
-void check_layout(const Plan& plan, std::int64_t layers) {
+// Embedding and head may stand alone on their stage; what is between them has a layer. The engine's
+// stages all have one.
+void check_empty_stages(const Plan& plan, const Profile& profile, std::int64_t layers) {
+  const std::vector<std::int64_t>& layout = plan.layers_per_stage;
+  for (std::size_t i = 0; i < layout.size(); ++i) {
+    if (layout[i] > 0) continue;
+    if (i > 0 && i + 1 < layout.size()) {
+      refuse_layout(plan, fmt::format("has no layer on virtual stage {}", i), layers);
+    }
+    if (profile.kernel_scratch == KernelScratch::engine) {
+      refuse_layout(plan,
+                    fmt::format("has a stage without layers: profile {} has none", profile.name),
+                    layers);
+    }
+  }
+}
+
+void check_layout(const Plan& plan, const Profile& profile, std::int64_t layers) {
   const std::int64_t stages = saturating_product({plan.pp, plan.vpp});
   if (stages > layers) {
     refuse(plan, plan.vpp > 1 ? "vpp" : "pp",
@@ -129,6 +146,7 @@ void check_layout(const Plan& plan, std::int64_t layers) {
                               counted(static_cast<std::int64_t>(layout.size()), "stage"), stages),
                   layers);
   }
+  check_empty_stages(plan, profile, layers);
   // In range each, and no more than `layers` of them: the sum cannot overflow.
   const std::int64_t sum = std::accumulate(layout.begin(), layout.end(), std::int64_t{0});
   if (sum != layers) {
@@ -221,7 +239,7 @@ void validate(const Plan& plan, const model::ModelConfig& config, const Profile&
   check_profile(plan, profile);
   check_schedule(plan);
   check_splits_in_use(plan);
-  check_layout(plan, config.layer_count());
+  check_layout(plan, profile, config.layer_count());
   check_schedule_length(plan);
   check_model(plan, config);
   const std::int64_t product = saturating_product({plan.micro_batch, plan.grad_accum, plan.dp});

@@ -40,9 +40,29 @@ class Timing {
       parts.compute += seconds;
       time_.model_flops += work.model_flops;
     }
+    const bool routes =
+        operation_of(step).kind == model::OpKind::router && input_.routing_seconds > 0;
     (forward ? host_forward_ : host_backward_) +=
-        work.host_operations * (step.phase == Phase::backward ? kBackwardHostOperations : 1);
+        (work.host_operations * input_.rates.host_seconds_per_operation +
+         (routes ? input_.routing_seconds : 0)) *
+        (step.phase == Phase::backward ? kBackwardHostOperations : 1);
     communicate(step, seconds, parts);
+  }
+
+  [[nodiscard]] const model::Operation& operation_of(const plan::Step& step) const {
+    return block_.sharded.operations.operations[static_cast<std::size_t>(step.operation)];
+  }
+
+  // Experts of one token: rows of the permuted tokens for each.
+  [[nodiscard]] double copies() const {
+    const auto rows = [this](std::int16_t tensor) {
+      return static_cast<double>(block_.tensors[static_cast<std::size_t>(tensor)].shape[0].size);
+    };
+    for (const model::Operation& operation : block_.sharded.operations.operations) {
+      if (operation.kind != model::OpKind::permute) continue;
+      return std::max(1.0, rows(operation.outputs[0]) / rows(operation.inputs[0]));
+    }
+    return 1;
   }
 
   void communicate(const plan::Step& step, double seconds, PartSeconds& parts) const {
@@ -58,7 +78,9 @@ class Timing {
             0.0, collective_seconds(kind, payload, input_.links.cp) - kRingHidden * seconds);
         break;
       case Axis::ep:
-        parts.expert_parallel += collective_seconds(kind, payload, input_.links.ep);
+        parts.expert_parallel += kind == Collective::all_to_all
+                                     ? routed_exchange_seconds(payload, copies(), input_.links.ep)
+                                     : collective_seconds(kind, payload, input_.links.ep);
         break;
       default:
         break;
@@ -67,14 +89,17 @@ class Timing {
 
   void add_host() {
     const double device = time_.seconds();
-    const double calls = host_forward_ + host_backward_;
-    if (calls <= 0) return;
-    double seconds = sharp_maximum(device, calls * input_.rates.host_seconds_per_operation);
+    const double host = host_forward_ + host_backward_;
+    double seconds = sharp_maximum(device, host);
     if (block_.sharded.operations.block == model::Block::layer) {
       seconds = std::max(seconds, input_.layer_floor_seconds);
     }
-    time_.forward.host = (seconds - device) * host_forward_ / calls;
-    time_.backward.host = (seconds - device) * host_backward_ / calls;
+    // Without any host time a stall is shared like the device's.
+    const double share = host > 0     ? host_forward_ / host
+                         : device > 0 ? time_.forward.total() / device
+                                      : 0;
+    time_.forward.host = (seconds - device) * share;
+    time_.backward.host = (seconds - device) * (1 - share);
   }
 
   [[nodiscard]] static double sharp_maximum(double a, double b) {
@@ -87,7 +112,7 @@ class Timing {
   const plan::ProgramBlock& block_;
   const BlockTimeInput& input_;
   BlockTime time_;
-  double host_forward_ = 0;
+  double host_forward_ = 0;  // seconds
   double host_backward_ = 0;
 };
 

@@ -22,6 +22,7 @@ struct BlockTimeInput {
   model::BatchSizes sizes;
   double tensor_overlap = 0;       // of the profile
   double layer_floor_seconds = 0;  // least time of a layer where its framework stalls
+  double routing_seconds = 0;      // host time of a layer's routing, forward
 };
 
 // One block at one micro-batch. Backward holds recomputation, as a part of its own. No pipeline,

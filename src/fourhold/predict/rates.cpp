@@ -13,6 +13,8 @@
 namespace fourhold::predict {
 namespace {
 
+constexpr double kSplitSoftmaxBackward = 2.0 / 3;
+
 double peak_of(const hardware::Device& device, DType compute) {
   const std::optional<DType> rated = rated_type(device, compute);
   if (!rated) {
@@ -35,8 +37,33 @@ double attention_share(const hardware::AttentionShares& shares, plan::AttentionK
   return shares.unfused;
 }
 
+// An element is read in 16 bits and written in 8, for the product as it is and transposed half of
+// the time.
+constexpr double kQuantisedBytes = 3;
+
+struct LayerProducts {
+  double flops_per_second = 0;
+  double quantised_bytes_per_element = 0;
+};
+
+LayerProducts layer_products(const hardware::Device& device, const plan::ProfileTime& profile,
+                             const hardware::SustainedShares& shares) {
+  if (profile.products == plan::ProductFormat::compute) return {};
+  const bool fp4 = profile.products == plan::ProductFormat::fp4;
+  const double peak = fp4 ? device.peak_flops.fp4 : device.peak_flops.fp8;
+  if (peak <= 0) {
+    throw Error("products",
+                fmt::format("in {}: {} has no such rate", fp4 ? "fp4" : "fp8", device.name),
+                "use a profile whose products are in the compute type, or another device");
+  }
+  return {peak * shares.matmul * shares.low_precision * profile.matmul_rate,
+          kQuantisedBytes * profile.quantisation_traffic};
+}
+
 double matmul_seconds(const StepWork& work, const Rates& rates) {
-  const double large = work.matmul_flops / rates.matmul_flops_per_second;
+  const bool own_rate = work.layer_product && rates.layer_flops_per_second > 0;
+  const double large =
+      work.matmul_flops / (own_rate ? rates.layer_flops_per_second : rates.matmul_flops_per_second);
   if (rates.narrow_flops_per_second <= 0 || work.matmul_flops <= 0) return large;
   const double narrow = work.matmul_flops / rates.narrow_flops_per_second;
   const double place = (work.memory_bytes / work.matmul_flops - rates.matmul_bytes_per_flop) /
@@ -57,6 +84,9 @@ Rates rates_of(const hardware::Device& device, const plan::Profile& profile, DTy
   rates.peak_flops_per_second = peak_of(device, compute);
   const double peak = rates.peak_flops_per_second;
   rates.matmul_flops_per_second = peak * shares.matmul * profile.time.matmul_rate;
+  const LayerProducts products = layer_products(device, profile.time, shares);
+  rates.layer_flops_per_second = products.flops_per_second;
+  rates.quantised_bytes_per_element = products.quantised_bytes_per_element;
   rates.narrow_flops_per_second = peak * shares.narrow_matmul * profile.time.matmul_rate;
   rates.matmul_bytes_per_flop = shares.matmul_bytes_per_flop;
   rates.narrow_bytes_per_flop = shares.narrow_bytes_per_flop;
@@ -88,7 +118,13 @@ double step_seconds(const StepWork& work, plan::Phase phase, const Rates& rates)
                             work.fused_attention_flops / attention;
   const double memory = work.memory_bytes / (work.elementwise ? rates.elementwise_bytes_per_second
                                                               : rates.memory_bytes_per_second);
-  return std::max(arithmetic, memory) + work.widening_bytes / rates.elementwise_bytes_per_second +
+  // Backward of a softmax in pieces moves two thirds of what its forward moves beside the fused
+  // one.
+  const double split = phase == plan::Phase::backward ? kSplitSoftmaxBackward : 1;
+  const double more_bytes = work.widening_bytes +
+                            work.quantised_elements * rates.quantised_bytes_per_element +
+                            split * work.softmax_scores * rates.split_softmax_bytes;
+  return std::max(arithmetic, memory) + more_bytes / rates.elementwise_bytes_per_second +
          work.kernels * rates.kernel_start_seconds;
 }
 

@@ -10,6 +10,9 @@ namespace fourhold::predict {
 struct Rates {
   double peak_flops_per_second = 0;  // dense, of the compute type: the base of MFU
   double matmul_flops_per_second = 0;
+  double layer_flops_per_second = 0;       // products of layers in a format of their own, or 0
+  double quantised_bytes_per_element = 0;  // moved for each of their operands' elements
+  double split_softmax_bytes = 0;          // more than a fused softmax moves per score, forward
   // Of narrow products, and the operands' bytes per FLOP between which rates are interpolated; 0:
   // as large ones.
   double narrow_flops_per_second = 0;

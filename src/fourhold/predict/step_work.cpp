@@ -126,6 +126,13 @@ class WorkOfStep {
     work_.model_flops = work_.matmul_flops;
     work_.memory_bytes = operand_bytes(1) + parameter_bytes();
     work_.kernels = static_cast<int>(products);
+    work_.layer_product = block_.sharded.operations.block == model::Block::layer;
+    // Forward its input, once for a packed group; backward its output's gradient: the input is kept
+    // as it was quantised.
+    const bool adapter = parameter(op().parameters[0]).use.variant != model::Variant::plain;
+    if (work_.layer_product && !adapter && (!forward() || !packed_behind_another())) {
+      work_.quantised_elements = size(forward() ? op().inputs[0] : op().outputs[0]);
+    }
     for (const Access& access : step_.accesses) {
       if (at(access.tensor).role == ledger::Role::transient) {
         work_.widening_bytes += bytes(access.tensor);
@@ -228,6 +235,7 @@ class WorkOfStep {
       work_.memory_bytes = (forward() ? 1 : 2) * kEagerNormBytes * size(op().inputs[0]);
       return;
     }
+    if (op().kind == OpKind::softmax) work_.softmax_scores = size(op().inputs[0]);
     work_.memory_bytes = operand_bytes(2) + parameter_bytes();
     if (!rides_along()) return;
     work_.kernels = 0;

@@ -16,10 +16,13 @@ struct StepWork {
   double score_flops = 0;            // batched products of unfused attention, the whole square
   double fused_attention_flops = 0;  // as a fused causal kernel does them, forward or backward
   double memory_bytes = 0;           // read and written
-  double widening_bytes = 0;  // written before the product: a frozen weight in another format
-  int kernels = 0;            // a kernel each, on the device
-  int host_operations = 0;    // calls of the framework, on the host
-  bool elementwise = false;   // neither a product nor attention
+  double widening_bytes = 0;      // written before the product: a frozen weight in another format
+  int kernels = 0;                // a kernel each, on the device
+  int host_operations = 0;        // calls of the framework, on the host
+  bool elementwise = false;       // neither a product nor attention
+  bool layer_product = false;     // a product in the profile's format
+  double quantised_elements = 0;  // of its operands, where that is another than the compute type
+  double softmax_scores = 0;      // of unfused attention
 
   // Model FLOPs by the convention of papers: attention over the whole square, each product once
   // forward and twice backward, nothing for recomputation inside a kernel (Narayanan 2021, arXiv

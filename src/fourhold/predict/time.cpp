@@ -28,7 +28,11 @@ plan::Program program_of(const model::ModelConfig& config, const plan::ProgramBl
 }
 
 // Exponent of the measured law: 12, 18 and 30 ms at tp 2, 4 and 8 (see ProfileTime).
-constexpr double kStallExponent = 0.9;
+constexpr double kStallExponent = 0.7;
+
+// Bytes per score of softmax and dropout in eager PyTorch beside a fused kernel, forward: scaled,
+// masked, widened to fp32, normalised, cast and dropped one after the other, 27 for 9.
+constexpr double kSplitSoftmaxBytes = 18;
 
 // Parameters of a stage; a tied head counts where the embedding is not.
 BlockParameters parameters_of(const plan::Program& program, const plan::ProgramBlocks& blocks,
@@ -64,12 +68,15 @@ std::vector<BlockTime> block_times(const plan::ProgramBlocks& blocks,
                                    const plan::Profile& profile, const hardware::Cluster& cluster) {
   const std::int64_t kv_heads = kv_heads_of(config);
   const auto links = [&](Axis axis) { return group_links(cluster, plan, axis, kv_heads); };
+  Rates rates = rates_of(cluster.device, profile, plan::recipe_of(plan, profile).compute);
+  if (plan.seq > profile.time.fused_softmax_keys) rates.split_softmax_bytes = kSplitSoftmaxBytes;
   const BlockTimeInput input{
-      .rates = rates_of(cluster.device, profile, plan::recipe_of(plan, profile).compute),
+      .rates = rates,
       .links = {links(Axis::tp), links(Axis::cp), links(Axis::ep)},
       .sizes = {.micro_batch = plan.micro_batch, .seq = plan.seq},
       .tensor_overlap = profile.time.tensor_overlap,
-      .layer_floor_seconds = layer_floor_seconds(plan, profile, cluster)};
+      .layer_floor_seconds = layer_floor_seconds(plan, profile, cluster),
+      .routing_seconds = profile.time.routing_seconds};
   std::vector<BlockTime> times;
   times.reserve(blocks.blocks.size());
   for (const plan::ProgramBlock& block : blocks.blocks) times.push_back(block_time(block, input));

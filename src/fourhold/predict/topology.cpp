@@ -34,13 +34,14 @@ double single_port_bytes_per_second(const GroupLinks& links) {
 }
 
 // Pieces for ranks of the own node and of the others leave by different links at the same time.
-double all_to_all_seconds(double payload_bytes, const GroupLinks& links) {
+// `inter_share` of what leaves the node is sent.
+double all_to_all_seconds(double payload_bytes, const GroupLinks& links, double inter_share = 1) {
   const auto n = static_cast<double>(links.topology.ranks);
   const auto near = static_cast<double>(links.topology.ranks_in_node);
   double seconds = payload_bytes * (near - 1) / n / links.intra.sustained_bytes_per_second();
   if (links.topology.nodes > 1) {
-    seconds = std::max(seconds,
-                       payload_bytes * (n - near) / n / links.inter.sustained_bytes_per_second());
+    seconds = std::max(seconds, inter_share * payload_bytes * (n - near) / n /
+                                    links.inter.sustained_bytes_per_second());
   }
   return seconds;
 }
@@ -62,6 +63,7 @@ GroupTopology group_topology(const plan::Plan& plan, plan::Axis axis, std::int64
                              std::int64_t node) {
   const std::vector<std::int64_t> group = plan::group_of(plan, axis, 0, kv_heads);
   const auto ranks = static_cast<std::int64_t>(group.size());
+  if (plan.devices() <= node) return {ranks, ranks, 1};  // a run that one node holds
   return group_topology(ranks, ranks > 1 ? group[1] - group[0] : 1, node);
 }
 
@@ -124,6 +126,14 @@ double collective_seconds(Collective kind, double payload_bytes, const GroupLink
       return wire / single_port_bytes_per_second(links);
   }
   return 0;
+}
+
+double routed_exchange_seconds(double payload_bytes, double copies, const GroupLinks& links) {
+  if (links.topology.ranks == 1) return 0;
+  const auto nodes = static_cast<double>(links.topology.nodes);
+  const double reached = nodes * (1 - std::pow(1 - 1 / nodes, copies));
+  return all_to_all_seconds(payload_bytes, links, std::min(1.0, reached / copies)) +
+         ring_start_seconds(links);
 }
 
 }  // namespace fourhold::predict

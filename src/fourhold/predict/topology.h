@@ -49,4 +49,10 @@ struct GroupLinks {
 [[nodiscard]] double collective_seconds(plan::Collective kind, double payload_bytes,
                                         const GroupLinks& links, double messages = 1);
 
+// Of an exchange of tokens of which each goes to `copies` experts that stand anywhere in the group:
+// between nodes travels one copy for each node that has one of them, N (1 - (1 - 1/N)^copies) of N
+// nodes on average, and is multiplied there. `payload_bytes` holds all copies.
+[[nodiscard]] double routed_exchange_seconds(double payload_bytes, double copies,
+                                             const GroupLinks& links);
+
 }  // namespace fourhold::predict

@@ -266,6 +266,25 @@ TEST(Validate, AnUnevenLayoutIsLegalAndAWrongOneNamesBothSums) {
   EXPECT_TRUE(contains(refusal(layout({23, 23}), glm).what, "names 2 stages, but pp x vpp is 4"));
 }
 
+TEST(Validate, EmbeddingAndHeadMayStandAloneWhatIsBetweenMayNot) {
+  const auto layout = [](std::vector<std::int64_t> layers) {
+    return [layers](Plan& plan) {
+      pipeline(plan, 4, 1, 4);
+      plan.layers_per_stage = layers;
+    };
+  };
+  expect_legal(layout({3, 3, 2, 0}));
+  expect_legal(layout({0, 4, 4, 0}));
+  const Fault fault = refusal(layout({4, 0, 4, 0}));
+  EXPECT_EQ(fault.where, "layers_per_stage");
+  EXPECT_TRUE(contains(fault.what, "has no layer on virtual stage 1")) << fault.what;
+  EXPECT_EQ(fault.hint, "for 4 stages of 8 layers: --layers-per-stage 2,2,2,2");
+  // The engine runs a layer on every stage.
+  Profile engine = everything();
+  engine.kernel_scratch = KernelScratch::engine;
+  EXPECT_EQ(refusal(layout({3, 3, 2, 0}), dense_model({}), engine).where, "layers_per_stage");
+}
+
 TEST(Validate, AProfileRefusesTheSplitsItDoesNotHave) {
   Profile engine = everything();
   engine.name = "fourhold";
@@ -306,7 +325,7 @@ TEST(Validate, NumbersOutsideTheirRangeAreRefused) {
   EXPECT_EQ(refusal([](Plan& plan) { plan.zero = 4; }).where, "zero");
   EXPECT_EQ(refusal([](Plan& plan) { plan.micro_batch = 0; }).what,
             "is 0; it must be from 1 to 2147483648");
-  EXPECT_EQ(refusal([](Plan& plan) { plan.layers_per_stage = {0}; }).where, "layers_per_stage[0]");
+  EXPECT_EQ(refusal([](Plan& plan) { plan.layers_per_stage = {-1}; }).where, "layers_per_stage[0]");
 }
 
 TEST(Validate, MoreDevicesThanThereCanBeAreRefused) {

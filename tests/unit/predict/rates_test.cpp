@@ -16,17 +16,21 @@ plan::Profile profile_with(plan::AttentionKernel kernel) {
   return profile;
 }
 
-double attention_share(const std::string& name, plan::AttentionKernel kernel) {
-  const Rates rates = rates_of(device(name), profile_with(kernel), DType::bf16);
+double attention_share(const hardware::AttentionShares& shares, plan::AttentionKernel kernel) {
+  hardware::Device machine = device("a100-sxm-80gb");
+  machine.sustained.attention = shares;
+  const Rates rates = rates_of(machine, profile_with(kernel), DType::bf16);
   return rates.attention_flops_per_second / rates.peak_flops_per_second;
 }
 
 TEST(Rates, AreSharesOfTheDensePeak) {
-  const Rates rates =
-      rates_of(device("a100-sxm-80gb"), plan::load_profile("standard"), DType::bf16);
+  hardware::Device a100 = device("a100-sxm-80gb");
+  a100.sustained.matmul = 0.5;
+  a100.sustained.memory = 0.75;
+  const Rates rates = rates_of(a100, plan::load_profile("standard"), DType::bf16);
   EXPECT_DOUBLE_EQ(rates.peak_flops_per_second, 312e12);
-  EXPECT_DOUBLE_EQ(rates.matmul_flops_per_second, 312e12 * 0.68);
-  EXPECT_DOUBLE_EQ(rates.memory_bytes_per_second, 2039e9 * 0.907);
+  EXPECT_DOUBLE_EQ(rates.matmul_flops_per_second, 156e12);
+  EXPECT_DOUBLE_EQ(rates.memory_bytes_per_second, 2039e9 * 0.75);
 }
 
 TEST(Rates, ADeviceMaySustainOthersInFp32AndOutsideProducts) {
@@ -56,11 +60,54 @@ TEST(Rates, ADeviceMaySustainOthersInFp32AndOutsideProducts) {
 
 TEST(Rates, AttentionIsTheNewestKernelThatBothKnow) {
   using plan::AttentionKernel;
-  EXPECT_NEAR(attention_share("a100-sxm-80gb", AttentionKernel::flash_1), 0.332, 1e-9);
-  EXPECT_NEAR(attention_share("a100-sxm-80gb", AttentionKernel::flash_2), 0.529, 1e-9);
-  EXPECT_NEAR(attention_share("a100-sxm-80gb", AttentionKernel::flash_3), 0.529, 1e-9);
-  EXPECT_NEAR(attention_share("h100-sxm-80gb", AttentionKernel::flash_3), 0.62, 1e-9);
-  EXPECT_NEAR(attention_share("h100-sxm-80gb", AttentionKernel::flash_1), 0.2, 1e-9);
+  const hardware::AttentionShares older{.flash_1 = 0.3, .flash_2 = 0.5};
+  EXPECT_NEAR(attention_share(older, AttentionKernel::flash_1), 0.3, 1e-9);
+  EXPECT_NEAR(attention_share(older, AttentionKernel::flash_2), 0.5, 1e-9);
+  EXPECT_NEAR(attention_share(older, AttentionKernel::flash_3), 0.5, 1e-9);
+  const hardware::AttentionShares newer{.triton = 0.2, .flash_2 = 0.35, .flash_3 = 0.6};
+  EXPECT_NEAR(attention_share(newer, AttentionKernel::flash_3), 0.6, 1e-9);
+  EXPECT_NEAR(attention_share(newer, AttentionKernel::flash_1), 0.2, 1e-9);
+}
+
+TEST(Rates, ProductsOfLayersMayHaveAFormatOfTheirOwn) {
+  hardware::Device machine = device("b200");
+  machine.sustained.matmul = 0.5;
+  machine.sustained.low_precision = 0.8;
+  machine.sustained.memory = 1;
+  plan::Profile profile = plan::load_profile("standard");
+  profile.time.elementwise_traffic = 1;
+  profile.time.quantisation_traffic = 2;
+  profile.time.products = plan::ProductFormat::fp8;
+  Rates rates = rates_of(machine, profile, DType::bf16);
+  EXPECT_DOUBLE_EQ(rates.layer_flops_per_second, 4500e12 * 0.5 * 0.8);
+  EXPECT_DOUBLE_EQ(rates.matmul_flops_per_second, 2250e12 * 0.5);  // of the head
+  EXPECT_DOUBLE_EQ(rates.quantised_bytes_per_element, 2 * (2 + 1));
+  profile.time.products = plan::ProductFormat::fp4;
+  rates = rates_of(machine, profile, DType::bf16);
+  EXPECT_DOUBLE_EQ(rates.layer_flops_per_second, 9000e12 * 0.5 * 0.8);
+  // 1.8 PFLOP at 1.8 PFLOP/s and 8e9 elements, 6 bytes each, at 8 TB/s.
+  rates.kernel_start_seconds = 0;
+  const StepWork work{.matmul_flops = 1.8e15, .layer_product = true, .quantised_elements = 8e9};
+  profile.time.products = plan::ProductFormat::fp8;
+  rates = rates_of(machine, profile, DType::bf16);
+  rates.kernel_start_seconds = 0;
+  EXPECT_NEAR(step_seconds(work, plan::Phase::forward, rates), 1 + 0.006, 1e-12);
+  EXPECT_THROW(static_cast<void>(rates_of(device("a100-sxm-80gb"), profile, DType::bf16)), Error);
+}
+
+TEST(Rates, ASoftmaxInPiecesMovesMoreBytesOfEveryScore) {
+  Rates rates;
+  rates.matmul_flops_per_second = 1;
+  rates.score_flops_per_second = 1;
+  rates.attention_flops_per_second = 1;
+  rates.attention_backward_flops_per_second = 1;
+  rates.memory_bytes_per_second = 1e30;
+  rates.elementwise_bytes_per_second = 2;
+  rates.split_softmax_bytes = 18;
+  StepWork work;
+  work.softmax_scores = 10;
+  EXPECT_DOUBLE_EQ(step_seconds(work, plan::Phase::forward, rates), 90);
+  EXPECT_DOUBLE_EQ(step_seconds(work, plan::Phase::backward, rates), 60);  // 12 bytes
 }
 
 TEST(Rates, ADeviceWithoutBf16TrainsInFp16) {

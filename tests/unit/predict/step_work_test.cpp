@@ -43,6 +43,8 @@ StepWork sum_of(const Layer& layer, OpKind kind, Phase phase) {
       sum.memory_bytes += work.memory_bytes;
       sum.kernels += work.kernels;
       sum.host_operations += work.host_operations;
+      sum.quantised_elements += work.quantised_elements;
+      sum.softmax_scores += work.softmax_scores;
     }
   }
   return sum;
@@ -55,6 +57,14 @@ TEST(StepWork, ProductsOfALayerAreTwentyFourTHSquared) {
   EXPECT_EQ(sum_of(layer, OpKind::linear, Phase::backward).matmul_flops, 48.0 * 32 * 16 * 16);
 }
 
+TEST(StepWork, QuantisedAreInputsForwardAndGradientsOfOutputsBackward) {
+  // Forward the inputs of q, k and v (one), of the output, of up and of down: h + h + h + 4 h;
+  // backward the gradients of their outputs: 3 h + h + 4 h + h.
+  const Layer layer = layer_of("gpt2", 32, "standard");
+  EXPECT_EQ(sum_of(layer, OpKind::linear, Phase::forward).quantised_elements, 7.0 * 32 * 16);
+  EXPECT_EQ(sum_of(layer, OpKind::linear, Phase::backward).quantised_elements, 9.0 * 32 * 16);
+}
+
 TEST(StepWork, UnfusedAttentionComputesTheWholeSquare) {
   // q k^T: 2 x 32 tokens x 32 keys x 4 heads x 4; the weighted sum the same.
   const Layer layer = layer_of("gpt2", 32, "megatron-2021");
@@ -62,6 +72,7 @@ TEST(StepWork, UnfusedAttentionComputesTheWholeSquare) {
     EXPECT_EQ(sum_of(layer, kind, Phase::forward).score_flops, 2.0 * 32 * 32 * 16);
     EXPECT_EQ(sum_of(layer, kind, Phase::backward).score_flops, 4.0 * 32 * 32 * 16);
   }
+  EXPECT_EQ(sum_of(layer, OpKind::softmax, Phase::forward).softmax_scores, 4.0 * 32 * 32);
 }
 
 TEST(StepWork, FusedAttentionVisitsBlocksOfVisibleKeys) {

@@ -31,6 +31,15 @@ TEST(Topology, AGroupThatDoesNotDivideTheNodeLiesAcrossABorderSomewhere) {
   expect_topology(group_topology(3, 1, 8), 3, 2, 2);  // 6 7 | 8
 }
 
+TEST(Topology, ARunThatOneNodeHoldsCrossesNone) {
+  plan::Plan plan;
+  plan.dp = 64;
+  expect_topology(group_topology(plan, Axis::sharding, 1, 72), 64, 64, 1);
+  plan.dp = 48;
+  plan.tp = 2;  // 96 devices in racks of 72: some pair of the far ranks is apart
+  expect_topology(group_topology(plan, Axis::sharding, 1, 72), 48, 36, 2);
+}
+
 TEST(Topology, RanksStandTensorFastestThenContextDataPipeline) {
   plan::Plan plan;
   plan.tp = 4;
@@ -83,6 +92,19 @@ TEST(Topology, AnAllToAllUsesBothLinksAtOnce) {
   // 16 ranks, 1600 bytes: 700 inside at 50 = 14 s, 800 across at 10 = 80 s.
   EXPECT_DOUBLE_EQ(collective_seconds(Collective::all_to_all, 1600, links(16, 1)),
                    80 + ring_start_seconds(links(16, 1)));
+}
+
+TEST(Topology, ARoutedTokenTravelsOnceToEachNode) {
+  // 16 ranks in two nodes, 1,600 bytes in 8 copies. Inside: 1600 x 7 / 16 / 50 = 14 s. Between: a
+  // token reaches 2 (1 - 1 / 2^8) = 1.9921875 nodes for its 8 copies, so that of the
+  // 1600 x 8 / 16 / 10 = 80 s of all copies 0.2490 are sent: 19.92 s. And a start.
+  const double start = ring_start_seconds(links(16, 1));
+  EXPECT_NEAR(routed_exchange_seconds(1600, 8, links(16, 1)), 80 * 1.9921875 / 8 + start, 1e-9);
+  // One copy is an all-to-all, and so is a group of one node.
+  EXPECT_NEAR(routed_exchange_seconds(1600, 1, links(16, 1)),
+              collective_seconds(Collective::all_to_all, 1600, links(16, 1)), 1e-9);
+  EXPECT_NEAR(routed_exchange_seconds(800, 1, links(8, 1)),
+              collective_seconds(Collective::all_to_all, 800, links(8, 1)), 1e-9);
 }
 
 TEST(Topology, NodesWithoutALinkBetweenThemAreRefused) {
