@@ -141,13 +141,14 @@ void refine_megatron_core(const MeasuredRow& row, RowDraft& draft) {
 void refine_megatron_2021(const MeasuredRow& row, RowDraft& draft) {
   set_attention(row.attention_impl, draft.profile);
   if (row.says("sequence parallel on")) draft.request.sp = *draft.request.tp > 1;
-  // Libraries of 2023 (VIA-Research/vTrain), and those that NVIDIA's own runs had.
-  const bool own = starts_with(lowered(row.framework), "megatron-lm");
-  if (own || starts_with(row.family(), "vtrain")) draft.profile.time.matmul_rate = 1;
+  // The libraries that NVIDIA's own runs had.
+  if (starts_with(lowered(row.framework), "megatron-lm")) draft.profile.time.matmul_rate = 1;
 }
 
 void refine_megatron_deepspeed(const MeasuredRow& row, RowDraft& draft) {
   set_attention(row.attention_impl, draft.profile);
+  // Libraries of 2023 (VIA-Research/vTrain).
+  if (starts_with(row.family(), "vtrain")) draft.profile.time.matmul_rate = 1;
   if (draft.request.precision == plan::Precision::bf16) {
     draft.request.gradient_accumulation = plan::GradientAccumulation::fp32;
     draft.profile.optimizer_temporary = 0;  // the accumulators are what the step reads
