@@ -84,13 +84,15 @@ TEST(Recompute, WhatIsMadeInPlaceOfADroppedTensorRunsAgainWithIt) {
 // Of the seven linears of a gated layer in their order, q, k, v, o, gate, up and down, the first,
 // third, fifth and seventh keep their results: torchtitan's selective recomputation per operation.
 TEST(Recompute, AlternateLinearsRunAgain) {
-  const Decided alternate = decided(dense_model({}), "selective:norm,activation,alternate");
+  model::ModelConfig config = dense_model({});
+  config.kinds[0].feed_forward.gated = true;
+  const Decided alternate = decided(config, "selective:norm,activation,alternate");
   for (const TensorName name : {TensorName::q, TensorName::v, TensorName::gate}) {
     EXPECT_TRUE(alternate.keeps(name)) << to_string(name);
   }
   EXPECT_FALSE(alternate.keeps(TensorName::k));
   EXPECT_FALSE(alternate.keeps(TensorName::up));
-  const Decided all = decided(dense_model({}), "selective:norm,activation");
+  const Decided all = decided(config, "selective:norm,activation");
   EXPECT_TRUE(all.keeps(TensorName::k));
   EXPECT_TRUE(all.keeps(TensorName::up));
 }
