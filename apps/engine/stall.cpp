@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "apps/engine/verbs.h"
+#include "apps/engine/whole_checkpoint.h"
 #include "apps/shell/output.h"
 #include "fourhold/api/request.h"
 #include "fourhold/api/stall.h"
@@ -51,6 +52,22 @@ void require_weights(const std::string& path) {
   if (text.ends_with(".json") && !text.ends_with(".index.json")) {
     throw Error(path, "is neither weights nor an index of them", kKinds);
   }
+  static_cast<void>(whole_checkpoint(path));
+}
+
+// Names of optimizer state end with "@" and its first element (engine/checkpoint/state_files.h).
+bool is_optimizer_state(std::string_view name) {
+  const std::size_t at = name.rfind('@');
+  return at != std::string_view::npos && at + 1 < name.size() &&
+         name.find_first_not_of("0123456789", at + 1) == std::string_view::npos;
+}
+
+void require_finite(const engine::TensorStall& stall, const engine::StoredBytes& stored) {
+  if (!stall.first_not_a_weight) return;
+  throw Error(stored.file,
+              fmt::format("tensor {:.120} is not finite: element {}", stored.tensor.name,
+                          format_count(*stall.first_not_a_weight)),
+              "training went wrong before it was saved: use an earlier checkpoint");
 }
 
 struct NamedStall {
@@ -83,12 +100,29 @@ ExitCode stall(const Question& question) {
   std::vector<NamedStall> tensors;
   std::vector<std::string> left_out;
   for (const engine::StoredBytes& stored : files.tensors()) {
+    if (is_optimizer_state(stored.tensor.name)) {
+      throw Error(stored.file, "is optimizer state, not weights",
+                  "name the folder it stands in, or model.safetensors there");
+    }
     if (!engine::holds_weights(stored.tensor.type)) {
       left_out.push_back(stored.tensor.name);
       continue;
     }
     tensors.push_back({stored.tensor.name, analysis.of(stored.bytes, stored.tensor.type)});
+    require_finite(tensors.back().stall, stored);
     total += tensors.back().stall;
+  }
+  if (total.elements == 0) {
+    throw Error(files.path(),
+                left_out.empty() ? std::string("holds no tensors")
+                                 : fmt::format("holds no weights: {:.120} and all else is of types "
+                                               "that weights do not have",
+                                               left_out.front()),
+                "name the .safetensors file of a model");
+  }
+  if (total.nonfinite == total.elements) {
+    throw Error("--dtype", fmt::format("no weight is finite in {}", to_string(dtype)),
+                "choose bf16 or fp32, which hold larger numbers");
   }
   std::stable_sort(tensors.begin(), tensors.end(), [](const NamedStall& a, const NamedStall& b) {
     return a.stall.count.share() > b.stall.count.share();

@@ -121,6 +121,16 @@ TEST(Stall, ATensorCountsWhatItsWeightsCount) {
   EXPECT_EQ(stall.nonfinite, 2 * 128);
 }
 
+// fp16 ends at 65504: 2^17 of bf16 (0x4800) is a weight there is no fp16 for, NaN (0x7fc0) is none.
+TEST(Stall, NamesTheFirstElementThatIsNoWeight) {
+  const StallAnalysis analysis({DType::fp16, 1e-3});
+  const auto first = [&analysis](std::vector<std::uint16_t> bits) {
+    return ask(analysis, bits, StoredType::bf16).first_not_a_weight;
+  };
+  EXPECT_EQ(first({0x3f80, 0x4800}), std::nullopt);
+  EXPECT_EQ(first({0x3f80, 0x4800, 0x7fc0, 0x7f80}), 2);
+}
+
 std::string refusal(const StallQuestion& question) {
   try {
     const StallAnalysis analysis(question);

@@ -69,6 +69,50 @@ TEST_F(Program, AnOutputThatIsALinkIsWrittenBehindIt) {
   EXPECT_EQ(fs::is_symlink("/dev/stdout"), linked);
 }
 
+TEST_F(Program, ASaveWithoutItsMarkerIsNeitherSampledNorAskedForStalls) {
+  ASSERT_EQ(shell(kTrain + "1 --out " + path("run") + " > /dev/null"), 0) << text("err");
+  const std::string saved = path("run/step-00000001");
+  EXPECT_EQ(shell(kProgram + " stall " + saved + "/state-00001-of-00001.safetensors --lr 1e-3"), 2);
+  EXPECT_NE(text("err").find("is optimizer state, not weights"), std::string::npos) << text("err");
+  fs::remove(saved + "/complete.json");
+  for (const std::string& command : {kProgram + " sample " + saved + " --tokens 3",
+                                     kProgram + " stall " + saved + " --lr 1e-3"}) {
+    EXPECT_EQ(shell(command + " > /dev/null"), 2) << command;
+    EXPECT_NE(text("err").find("has no complete.json: its save was not finished"),
+              std::string::npos)
+        << text("err");
+  }
+  // Its weights alone are anybody's.
+  fs::remove(saved + "/run.json");
+  EXPECT_EQ(shell(kProgram + " stall " + saved + " --lr 1e-3 > /dev/null"), 0) << text("err");
+}
+
+// The length of the header in 8 bytes, the header, the data (safetensors' format).
+void write_safetensors(const std::string& path, const std::string& header,
+                       const std::string& data) {
+  std::ofstream(path, std::ios::binary)
+      << static_cast<char>(header.size()) << std::string(7, '\0') << header << data;
+}
+
+TEST_F(Program, StallsAreAskedOfWeightsThatThereAre) {
+  const std::string ask = kProgram + " stall " + path("m.safetensors") + " --lr 1e-3 > /dev/null";
+  write_safetensors(path("m.safetensors"), "{}", "");
+  EXPECT_EQ(shell(ask), 2);
+  EXPECT_NE(text("err").find("holds no tensors"), std::string::npos) << text("err");
+  write_safetensors(path("m.safetensors"),
+                    R"({"ids":{"dtype":"I32","shape":[1],"data_offsets":[0,4]}})",
+                    std::string(4, '\0'));
+  EXPECT_EQ(shell(ask), 2);
+  EXPECT_NE(text("err").find("holds no weights: ids"), std::string::npos) << text("err");
+  // 0, then a NaN of binary32.
+  write_safetensors(path("m.safetensors"),
+                    R"({"w":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})",
+                    std::string("\0\0\0\0\0\0\xC0\x7F", 8));
+  EXPECT_EQ(shell(ask), 2);
+  EXPECT_NE(text("err").find("tensor w is not finite: element 1"), std::string::npos)
+      << text("err");
+}
+
 TEST_F(Program, ACheckpointWithAChangedByteIsNeitherSampledNorTrainedFrom) {
   ASSERT_EQ(shell(kTrain + "1 --out " + path("run") + " > /dev/null"), 0) << text("err");
   const std::string saved = path("run/step-00000001");
@@ -77,6 +121,7 @@ TEST_F(Program, ACheckpointWithAChangedByteIsNeitherSampledNorTrainedFrom) {
   for (const std::string& command :
        {kProgram + " sample " + saved + " --tokens 3",
         kProgram + " sample " + saved + "/model.safetensors --tokens 3",
+        kProgram + " stall " + saved + " --lr 1e-3",
         kProgram + " train " + saved + " --lr 1e-3 --batch 1 --seq 16 --device none --steps 1"}) {
     EXPECT_EQ(shell(command), 2) << command;
     EXPECT_NE(text("err").find("not those that were saved"), std::string::npos) << text("err");

@@ -95,9 +95,13 @@ TensorStall StallAnalysis::of(std::span<const std::byte> bytes, model::StoredTyp
   result.elements = static_cast<std::int64_t>(bytes.size() / size);
   for (std::size_t at = 0; at < bytes.size(); at += size) {
     const std::uint64_t bits = load(bytes.data() + at, size);
-    const double weight = round_to(format, value_of_bits(*stored, bits));
+    const double value = value_of_bits(*stored, bits);
+    const double weight = round_to(format, value);
     if (!std::isfinite(weight)) {
       ++result.nonfinite;
+      if (!std::isfinite(value) && !result.first_not_a_weight) {
+        result.first_not_a_weight = static_cast<std::int64_t>(at / size);
+      }
     } else if (by_bits_.empty()) {
       result.count += stall_of_weight(question_, weight);
     } else {

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -29,6 +30,8 @@ struct TensorStall {
   StallCount count;  // two updates for each finite weight, less those that are zero
   std::int64_t elements = 0;
   std::int64_t nonfinite = 0;  // elements that are not finite in the format: in no count
+  // The first element that is not finite as stored; of one tensor, not of a sum.
+  std::optional<std::int64_t> first_not_a_weight;
 
   TensorStall& operator+=(const TensorStall& other);
 };
