@@ -9,6 +9,7 @@
 
 #include "apps/engine/stop_signal.h"
 #include "apps/engine/verbs.h"
+#include "apps/shell/notes.h"
 #include "apps/shell/output.h"
 #include "apps/shell/progress.h"
 #include "fourhold/api/request.h"
@@ -76,6 +77,9 @@ ExitCode tokenize(const Question& question) {
       show("bytes", progress.bytes_done, progress.bytes_total);
     });
   }();
+  for (const std::string& note : result.notes) {
+    shell::write_note(shell::labelled("note: ", note));
+  }
   const json::Value answer = json::Object{{"schema", "fourhold.tokenize/1"},
                                           {"output", request.output},
                                           {"format", name_of(result.format)},

@@ -19,6 +19,16 @@ TEST(Example, ReadsTheThreeSpellingsOfAnswers) {
   }
 }
 
+TEST(Example, ListsMembersItDoesNotReadAndRefusesSlipsOfThePen) {
+  EXPECT_EQ(
+      parse_example(R"({"id": 1, "prompt": "a", "source": "x", "answer": "b"})", "x").not_read,
+      (std::vector<std::string>{"id", "source"}));
+  const Fault fault = fault_of(
+      [] { (void)parse_example(R"({"prompt": "a", "answer": "b", "anwser": "c"})", "x"); });
+  EXPECT_EQ(fault.where, "x: anwser");
+  EXPECT_EQ(fault.hint, "did you mean 'answer'?");
+}
+
 TEST(Example, RefusesOtherLinesByName) {
   struct Case {
     std::string line;

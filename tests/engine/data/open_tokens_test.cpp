@@ -140,6 +140,30 @@ TEST_F(OpenTokensTest, ATokenizersVocabularyThatContradictsTheCardOrTheModelIsRe
   EXPECT_TRUE(has(other.what, "300 ids, but the card")) << other.what;
 }
 
+// Said to be of a tokenizer of 100 ids, a file may hold none from 100 on: 180 is the third token.
+TEST_F(OpenTokensTest, IdsAreThoseOfTheTokenizerWhereItsSizeIsSaid) {
+  write("t.bin", little_endian(std::vector<std::uint16_t>{1, 99, 180}));
+  const Fault fault =
+      open_fault(path("t.bin"), {.model_vocabulary = 257, .tokenizer_vocabulary = 100});
+  EXPECT_EQ(fault.what,
+            "byte 4: token 2 is 180, outside the 100 ids given by "
+            "--tokenizer-vocabulary");
+  EXPECT_EQ(
+      open_tokens(path("t.bin"), {.model_vocabulary = 257, .tokenizer_vocabulary = 181}).count(),
+      3);
+}
+
+// 14 bytes of ASCII are 7 ids of some 0x2020 to 0x7a7a; Latin-1 is no UTF-8.
+TEST_F(OpenTokensTest, ATextOfAnyLengthIsSaidToBeOne) {
+  for (const std::string text :
+       {"some text here", "odd text here", "caf\xE9 ol\xE9 caf\xE9 ol\xE9"}) {
+    write("t.txt", text);
+    const Fault fault = open_fault(path("t.txt"), {.model_vocabulary = 257});
+    EXPECT_EQ(fault.what, "byte 0: is text, not tokens") << text;
+    EXPECT_TRUE(has(fault.hint, "fourhold tokenize")) << fault.hint;
+  }
+}
+
 // The tokens alone make it: not the file's name, its header or its format.
 TEST_F(OpenTokensTest, TheFingerprintIsThatOfTheTokens) {
   const std::string tokens = little_endian(std::vector<std::uint16_t>{5, 6, 7, 8});

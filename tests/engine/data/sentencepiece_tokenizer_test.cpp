@@ -107,6 +107,14 @@ TEST_F(SentencePieceFileTest, RefusesNamesThatAreNoTokenizer) {
   EXPECT_TRUE(has(fault_of([&] { (void)open_tokenizer(path("")); }).what, "neither"));
   const std::string pointer = write("p.model", "version https://git-lfs.github.com/spec/v1\n");
   EXPECT_TRUE(has(fault_of([&] { (void)open_tokenizer(pointer); }).what, "Git LFS"));
+  const auto what = [this](const std::string& content) {
+    const std::string file = write("t.model", content);
+    return fault_of([&] { (void)open_tokenizer(file); }).what;
+  };
+  EXPECT_EQ(what(""), "is empty, and no tokenizer");
+  EXPECT_EQ(what("some words"), "is text, not a tokenizer");
+  EXPECT_EQ(what("\x1F\x8B\x08\x01"), "is a gzip archive, not a tokenizer");
+  EXPECT_EQ(what("\1\2\3\4"), "is no tokenizer.json and no SentencePiece model");
   write("tokenizer.json", "{}");
   EXPECT_EQ(fault_of([&] { (void)open_tokenizer(path("")); }).where,
             path("tokenizer.json") + ": model");

@@ -123,6 +123,8 @@ TEST_F(TokenizeTest, PromptsAndAnswersKeepAMask) {
   EXPECT_EQ(result.format, TokenFormat::megatron);
   EXPECT_EQ(result.card.documents, 2);
   EXPECT_EQ(result.learned_tokens, 5);
+  EXPECT_EQ(result.text_bytes, 6);  // "ab", "c", a line's end and "de": not their JSON
+  EXPECT_EQ(result.notes, (std::vector<std::string>{"members of examples that are not read: id"}));
   EXPECT_EQ(names(),
             (std::vector<std::string>{"in.jsonl", "o.bin", "o.bin.json", "o.bin.mask", "o.idx"}));
   EXPECT_EQ(tokens("o.bin"), (Ids{'a', 'b', 'c', 256, '\n', 'd', 'e', 256}));
@@ -139,6 +141,39 @@ TEST_F(TokenizeTest, LongExamplesAreLeftOutOnlyWhenAskedAndCounted) {
       tokenize({.inputs = {lines}, .output = path("o.bin"), .most_example_tokens = 4}, *bytes);
   EXPECT_EQ(result.examples_left_out, 1);
   EXPECT_EQ(result.card.documents, 1);
+}
+
+// "ab", "c" and the end are 4 tokens, the other example has 8.
+TEST_F(TokenizeTest, WhereAllExamplesAreTooLongTheShortestIsNamed) {
+  const std::string lines = write("in.jsonl", R"({"prompt": "abcdef", "answer": "g"}
+{"prompt": "ab", "answer": "c"}
+)");
+  const Fault fault =
+      request_fault({.inputs = {lines}, .output = path("o.bin"), .most_example_tokens = 1});
+  EXPECT_EQ(fault.what, "all 2 examples are longer than 1 token");
+  EXPECT_TRUE(has(fault.hint, "the shortest has 4 tokens")) << fault.hint;
+}
+
+TEST_F(TokenizeTest, NotesInputsThatAddNothingAndJsonThatIsReadAsText) {
+  const auto bytes = make_byte_tokenizer();
+  const std::string text = write("a.json", "[1]");
+  const std::string empty = write("b.txt", "");
+  const auto result = tokenize({.inputs = {text, empty}, .output = path("o.bin")}, *bytes);
+  ASSERT_EQ(result.notes.size(), 2U);
+  EXPECT_TRUE(has(result.notes[0], "a.json is read as plain text")) << result.notes[0];
+  EXPECT_EQ(result.notes[1], empty + " holds no text");
+}
+
+TEST_F(TokenizeTest, AnExtensionIsTheSameInCapitals) {
+  const auto bytes = make_byte_tokenizer();
+  const std::string lines = write("IN.JSONL", R"({"prompt": "ab", "answer": "c"})");
+  EXPECT_EQ(tokenize({.inputs = {lines}, .output = path("o.bin")}, *bytes).learned_tokens, 2);
+}
+
+TEST_F(TokenizeTest, AFolderThatIsMissingIsNamedByTheFileAskedFor) {
+  const std::string text = write("a.txt", "hi");
+  EXPECT_EQ(request_fault({.inputs = {text}, .output = path("none/o.bin")}).where,
+            path("none/o.bin"));
 }
 
 TEST_F(TokenizeTest, APublishedTemplateStandsAroundEveryDocument) {

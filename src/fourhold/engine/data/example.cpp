@@ -1,5 +1,6 @@
 #include "fourhold/engine/data/example.h"
 
+#include <algorithm>
 #include <array>
 #include <optional>
 
@@ -8,12 +9,23 @@
 #include "fourhold/base/error.h"
 #include "fourhold/base/field_reader.h"
 #include "fourhold/base/json.h"
+#include "fourhold/base/near_match.h"
 
 namespace fourhold::engine::data {
 namespace {
 
 constexpr std::array<const char*, 3> kAnswers{"answer", "completion", "response"};
+constexpr std::array<std::string_view, 4> kRead{"prompt", "answer", "completion", "response"};
 constexpr std::string_view kWanted = R"(a line is {"prompt": "...", "answer": "..."})";
+
+void refuse_misspelled(const FieldReader& reader) {
+  for (const std::string& name : reader.unread()) {
+    if (std::find(kRead.begin(), kRead.end(), name) != kRead.end()) continue;
+    const std::string meant = likely_meant(name, {kRead.begin(), kRead.end()});
+    if (meant.empty()) continue;
+    throw Error(reader.path(name), "is not read", fmt::format("did you mean '{}'?", meant));
+  }
+}
 
 Example read_example(FieldReader reader) {
   if (reader.has("messages")) {
@@ -26,6 +38,7 @@ Example read_example(FieldReader reader) {
     if (!reader.has(other)) continue;
     throw Error(reader.path(other), "is not a prompt or an answer", std::string(kWanted));
   }
+  refuse_misspelled(reader);
   Example example;
   example.prompt = reader.required_string("prompt");
   std::optional<std::string> answer;
@@ -39,6 +52,7 @@ Example read_example(FieldReader reader) {
     throw Error(reader.path("answer"), "is empty: nothing would be learned", std::string(kWanted));
   }
   example.answer = std::move(*answer);
+  example.not_read = reader.unread();
   return example;
 }
 

@@ -16,6 +16,8 @@ struct Signature {
 
 constexpr std::string_view kUnpack = "unpack it first";
 constexpr std::string_view kGive = "give a text, or a token file (llm.c, nanoGPT, Megatron)";
+constexpr std::string_view kIsText = "is text";
+constexpr std::string_view kTokenize = "make tokens of it first: fourhold tokenize";
 constexpr std::string_view kConvert = "write its text to a .txt or .jsonl file, then tokenize that";
 
 // First bytes as the formats publish them.
@@ -79,7 +81,18 @@ std::optional<ForeignData> recognise_foreign_data(std::string_view file) {
     return ForeignData{"is an HTML page",
                        "the download was answered by a page: log in or fetch the raw file"};
   }
-  return ForeignData{"is text", "make tokens of it first: fourhold tokenize"};
+  return ForeignData{std::string(kIsText), std::string(kTokenize)};
+}
+
+std::optional<ForeignData> recognise_short_text(std::string_view file) {
+  constexpr std::size_t kMost = 4096;
+  constexpr std::string_view kBlanks = "\t\n\r\f";
+  const std::string_view start = file.substr(0, kMost);
+  const bool printable = std::all_of(start.begin(), start.end(), [&](char c) {
+    return static_cast<unsigned char>(c) >= 0x20 || kBlanks.find(c) != std::string_view::npos;
+  });
+  if (start.empty() || !printable) return std::nullopt;
+  return ForeignData{std::string(kIsText), std::string(kTokenize)};
 }
 
 }  // namespace fourhold::engine::data

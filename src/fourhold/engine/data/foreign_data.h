@@ -18,4 +18,8 @@ struct ForeignData {
 // The same, and text. Ask only about a file without a magic of its own.
 [[nodiscard]] std::optional<ForeignData> recognise_foreign_data(std::string_view file);
 
+// Text of any length and encoding, by its lack of control bytes. Ask only about bytes that were
+// found to be no tokens: those of few tokens may lack them too.
+[[nodiscard]] std::optional<ForeignData> recognise_short_text(std::string_view file);
+
 }  // namespace fourhold::engine::data

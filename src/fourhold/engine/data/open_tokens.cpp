@@ -8,6 +8,7 @@
 #include "fourhold/base/error.h"
 #include "fourhold/base/quantity.h"
 #include "fourhold/engine/data/content_hash.h"
+#include "fourhold/engine/data/foreign_data.h"
 #include "fourhold/engine/data/token_source.h"
 
 namespace fourhold::engine::data {
@@ -115,16 +116,33 @@ MappedFile open_mask(const std::string& bin, const TokenCard& card, std::int64_t
   return mask;
 }
 
-void check_ids(const TokenLayout& layout, const char* data, std::int64_t vocabulary,
+// Ids are of the model, and of the tokenizer where its size is said.
+void check_ids(const TokenLayout& layout, std::string_view bytes, const OpenTokens& options,
                const std::string& path) {
-  const auto bad = first_outside(data, layout.type, layout.count, vocabulary);
+  const std::int64_t vocabulary =
+      options.tokenizer_vocabulary.value_or(options.model_vocabulary);  // at most the model's
+  const auto bad =
+      first_outside(bytes.data() + layout.first_byte, layout.type, layout.count, vocabulary);
   if (!bad) return;
-  throw Error(path,
-              fmt::format("byte {}: token {} is {}, outside the model's vocabulary of {}",
-                          layout.first_byte + bad->index * info(layout.type).bytes, bad->index,
-                          bad->value, format_count(vocabulary)),
-              "the file is of another tokenizer or another type (uint16 read as uint32 looks like "
-              "noise), or it is damaged");
+  if (layout.format == TokenFormat::nanogpt) {
+    if (const auto text = recognise_short_text(bytes)) {
+      throw Error(path, "byte 0: " + text->what + ", not tokens", text->hint);
+    }
+  }
+  const std::string where =
+      fmt::format("byte {}: token {} is {}, outside",
+                  layout.first_byte + bad->index * info(layout.type).bytes, bad->index, bad->value);
+  if (options.tokenizer_vocabulary && bad->value < options.model_vocabulary) {
+    throw Error(path,
+                fmt::format("{} the {} ids given by --tokenizer-vocabulary", where,
+                            format_count(vocabulary)),
+                "give the ids of the tokenizer that made the file, or leave the option out");
+  }
+  throw Error(
+      path,
+      fmt::format("{} the model's vocabulary of {}", where, format_count(options.model_vocabulary)),
+      "the file is of another tokenizer or another type (uint16 read as uint32 looks like "
+      "noise), or it is damaged");
 }
 
 }  // namespace
@@ -156,7 +174,7 @@ TokenSource open_tokens(const std::string& path, const OpenTokens& options) {
   check_vocabulary(layout, options, card, files.bin);
 
   TokenSource source(std::move(file), layout);
-  check_ids(layout, source.data_, options.model_vocabulary, files.bin);
+  check_ids(layout, bytes, options, files.bin);
   if (card) {
     source.tokenizer_ = card->tokenizer;
     check_hash(bytes.substr(static_cast<std::size_t>(layout.first_byte)), card->hash, files.bin);

@@ -20,8 +20,8 @@ class SentencePieceTokenizer final : public Tokenizer {
       : hash_(content_hash(model)) {
     const auto status = processor_.LoadFromSerializedProto(model);
     if (!status.ok() || processor_.GetPieceSize() <= 0) {
-      throw Error(where, fmt::format("is no SentencePiece model: {}", status.ToString()),
-                  "give the .model file that was published with the weights");
+      throw Error(where, "is no tokenizer.json and no SentencePiece model",
+                  "give the file that was published with the weights, or 'bytes'");
     }
   }
 

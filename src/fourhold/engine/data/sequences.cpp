@@ -45,8 +45,9 @@ Sequences::Sequences(const TokenSource& source, std::int64_t length)
   }
   if (count_ > 0) return;
   throw Error("--data",
-              fmt::format("{} are less than one sequence of {} and the token after it",
-                          counted(source.count(), "token"), format_count(length)),
+              fmt::format("{} {} less than one sequence of {} and the token after it",
+                          counted(source.count(), "token"), source.count() == 1 ? "is" : "are",
+                          format_count(length)),
               source.count() > 1 ? fmt::format("--seq {} at most, or more data", source.count() - 1)
                                  : std::string("give more data"));
 }

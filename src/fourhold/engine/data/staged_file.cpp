@@ -82,7 +82,7 @@ void StagedFile::write_all(std::string_view bytes, std::int64_t offset) {
 
 void StagedFile::fail(const std::string& what, int code) const {
   const bool full = code == ENOSPC || code == EDQUOT || code == EFBIG;
-  throw Error(partial_, what + ": " + std::generic_category().message(code),
+  throw Error(path_, what + ": " + std::generic_category().message(code),
               full ? "make room, or write to another disk; nothing was left under " + path_
                    : "check the folder and its permissions");
 }

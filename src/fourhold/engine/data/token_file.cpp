@@ -65,6 +65,9 @@ TokenLayout nanogpt_layout(std::string_view file, const std::string& where) {
   const auto bytes = static_cast<std::int64_t>(file.size());
   if (bytes == 0) throw Error(where, "byte 0: is empty", "make it again: it holds no token");
   if (bytes % 2 != 0) {
+    if (const auto text = recognise_short_text(file)) {
+      throw Error(where, "byte 0: " + text->what + ", not tokens", text->hint);
+    }
     throw Error(where,
                 fmt::format("byte {}: has {} bytes, which is no whole number of uint16 tokens",
                             bytes - 1, format_count(bytes)),

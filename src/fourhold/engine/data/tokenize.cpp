@@ -16,8 +16,17 @@
 namespace fourhold::engine::data {
 namespace {
 
+constexpr std::size_t kMostNamed = 8;
+
+bool has_extension(const std::string& path, std::string_view extension) {
+  const std::size_t length = std::min(path.size(), extension.size());
+  const std::string_view end = std::string_view(path).substr(path.size() - length);
+  return std::equal(end.begin(), end.end(), extension.begin(), extension.end(),
+                    [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a - 'A' + 'a' : a) == b; });
+}
+
 bool holds_examples(const std::string& path) {
-  return std::string_view(path).ends_with(".jsonl") || std::string_view(path).ends_with(".ndjson");
+  return has_extension(path, ".jsonl") || has_extension(path, ".ndjson");
 }
 
 // Whether the inputs are examples. Error unless all are of one kind.
@@ -86,18 +95,26 @@ class Run {
     for (const std::string& path : request_.inputs) {
       files.emplace_back(path);
       refuse_packed(path, files.back().text());
-      result_.text_bytes += files.back().bytes();
+      input_bytes_ += files.back().bytes();
+      if (has_extension(path, ".json")) {
+        note(path + " is read as plain text: prompts and answers stand one a line in a .jsonl");
+      }
     }
+    if (!examples) result_.text_bytes = input_bytes_;
     for (std::size_t i = 0; i < files.size(); ++i) {
+      const std::int64_t documents = documents_ + result_.examples_left_out;
       if (examples) {
         add_examples(request_.inputs[i], files[i].text());
       } else {
         add_text(request_.inputs[i], files[i].text());
       }
+      if (documents_ + result_.examples_left_out == documents) {
+        note(request_.inputs[i] + " holds no text");
+      }
     }
-    if (writer_.tokens() == 0) {
-      throw Error(request_.inputs.size() == 1 ? request_.inputs.front() : "INPUT", "holds no text",
-                  "nothing would be written: give a text");
+    if (writer_.tokens() == 0) refuse_nothing();
+    if (!not_read_.empty()) {
+      note(fmt::format("members of examples that are not read: {}", fmt::join(not_read_, ", ")));
     }
     TokenCard card;
     card.tokenizer = tokenizer_.name();
@@ -110,6 +127,23 @@ class Run {
   }
 
  private:
+  void note(std::string text) { result_.notes.push_back(std::move(text)); }
+
+  [[noreturn]] void refuse_nothing() const {
+    const std::string where = request_.inputs.size() == 1 ? request_.inputs.front() : "INPUT";
+    if (result_.examples_left_out == 0) {
+      throw Error(where, "holds no text", "nothing would be written: give a text");
+    }
+    throw Error(where,
+                fmt::format("{} longer than {}",
+                            result_.examples_left_out == 1
+                                ? std::string("the only example is")
+                                : fmt::format("all {} examples are", result_.examples_left_out),
+                            counted(*request_.most_example_tokens, "token")),
+                fmt::format("the shortest has {}: give --most-example-tokens at least that",
+                            counted(shortest_left_out_, "token")));
+  }
+
   // Every byte has a token, also those of archives and tables.
   static void refuse_packed(const std::string& path, std::string_view bytes) {
     if (const auto packed = recognise_packed_data(bytes)) {
@@ -129,7 +163,7 @@ class Run {
         encode(document, fmt::format("{}, document at byte {}", path, begin),
                [this](std::span<const TokenId> ids) { add_learned(ids); });
         add_learned(suffix_);
-        writer_.end_document();
+        end_document();
       }
       done_ += static_cast<std::int64_t>(next - begin);
       begin = next;
@@ -154,6 +188,12 @@ class Run {
 
   void add_example(std::string_view line, const std::string& where) {
     const Example example = parse_example(line, where);
+    for (const std::string& name : example.not_read) {
+      if (not_read_.size() >= kMostNamed) break;
+      if (std::find(not_read_.begin(), not_read_.end(), name) == not_read_.end()) {
+        not_read_.push_back(name);
+      }
+    }
     read_.assign(prefix_.begin(), prefix_.end());
     learned_.clear();
     const auto append_to = [](std::vector<TokenId>& to) {
@@ -164,12 +204,20 @@ class Run {
     learned_.insert(learned_.end(), suffix_.begin(), suffix_.end());
     const auto tokens = static_cast<std::int64_t>(read_.size() + learned_.size());
     if (request_.most_example_tokens && tokens > *request_.most_example_tokens) {
+      shortest_left_out_ =
+          result_.examples_left_out == 0 ? tokens : std::min(shortest_left_out_, tokens);
       ++result_.examples_left_out;
       return;
     }
+    result_.text_bytes += static_cast<std::int64_t>(example.prompt.size() + example.answer.size());
     writer_.add(read_, false);
     add_learned(learned_);
+    end_document();
+  }
+
+  void end_document() {
     writer_.end_document();
+    ++documents_;
   }
 
   void encode(std::string_view text, const std::string& where, const TokenSink& sink) {
@@ -192,7 +240,7 @@ class Run {
   }
 
   void show() const {
-    if (show_) show_({done_, result_.text_bytes, writer_.tokens()});
+    if (show_) show_({done_, input_bytes_, writer_.tokens()});
   }
 
   const TokenizeRequest& request_;
@@ -206,7 +254,11 @@ class Run {
   TokenizeResult result_;
   std::vector<TokenId> read_;
   std::vector<TokenId> learned_;
+  std::vector<std::string> not_read_;  // of examples, the first few names
+  std::int64_t input_bytes_ = 0;
   std::int64_t done_ = 0;
+  std::int64_t documents_ = 0;
+  std::int64_t shortest_left_out_ = 0;  // tokens
 };
 
 }  // namespace

@@ -39,10 +39,11 @@ struct TokenizeResult {
   TokenCard card;
   TokenFormat format = TokenFormat::llm_c;
   TokenType type = TokenType::uint16;
-  std::int64_t text_bytes = 0;
+  std::int64_t text_bytes = 0;         // of texts; of the prompts and answers that are written
   std::int64_t learned_tokens = 0;     // all but those of prompts
   std::int64_t unknown_tokens = 0;     // text the tokenizer has no token for
   std::int64_t examples_left_out = 0;  // longer than most_example_tokens
+  std::vector<std::string> notes;      // what was found in the inputs and not used, as sentences
 };
 
 // Each document is the tokenizer's prefix, its text, the tokenizer's suffix and the end of the text

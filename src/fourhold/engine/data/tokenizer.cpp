@@ -8,6 +8,7 @@
 #include "fourhold/base/text_file.h"
 #include "fourhold/engine/data/byte_bpe_tokenizer.h"
 #include "fourhold/engine/data/byte_tokenizer.h"
+#include "fourhold/engine/data/foreign_data.h"
 #include "fourhold/engine/data/sentencepiece_tokenizer.h"
 
 namespace fourhold::engine::data {
@@ -53,6 +54,11 @@ std::unique_ptr<Tokenizer> open_tokenizer(const std::string& name) {
   if (std::string_view(text).starts_with("version https://git-lfs")) {
     throw Error(path, "is a Git LFS pointer, not a tokenizer", "run 'git lfs pull' in its folder");
   }
+  constexpr const char* kGive = "give 'bytes', a tokenizer.json or a SentencePiece .model";
+  if (text.empty()) throw Error(path, "is empty, and no tokenizer", kGive);
+  std::optional<ForeignData> foreign = recognise_packed_data(text);
+  if (!foreign) foreign = recognise_short_text(text);
+  if (foreign) throw Error(path, foreign->what + ", not a tokenizer", kGive);
   return make_sentencepiece_tokenizer(text, path);
 }
 
