@@ -12,6 +12,7 @@
 #include "fourhold/model/hf_architecture.h"
 #include "fourhold/model/hf_extras.h"
 #include "fourhold/model/hf_families.h"
+#include "fourhold/model/hf_ignored.h"
 #include "fourhold/model/hf_misspelled.h"
 #include "fourhold/model/parameters.h"
 
@@ -104,13 +105,15 @@ void check_size(const ModelConfig& config) {
   throw Error(std::string(kSizeFault), "more than 10^15 parameters", "");  // reworded below
 }
 
-void read_with(Reading& reading, void (*read)(Reading& reading)) {
+void read_with(Reading& reading, std::string_view model_type, void (*read)(Reading& reading)) {
   try {
     read(reading);
     check_size(reading.config);
     add_quantization(reading);
     add_towers(reading);
+    check_rotary(reading);
     note_misspelled(reading);
+    note_ignored(reading, model_type);
   } catch (const Error& fault) {
     if (fault.where() != kSizeFault) throw;
     // A product left 64 bits: no single field is at fault.
@@ -127,7 +130,7 @@ void read_family(FieldReader& fields, FieldReader* outer, const std::string& mod
   const Family* family = find_family(model_type);
   Reading reading{fields, outer, family != nullptr ? family->defaults : kNoDefaults, config};
   note_architecture(reading, model_type);
-  read_with(reading, family != nullptr ? family->read : read_unknown);
+  read_with(reading, model_type, family != nullptr ? family->read : read_unknown);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <utility>
 
 #include <fmt/format.h>
@@ -130,6 +131,27 @@ void check_kv_heads(const std::string& path, std::int64_t kv_heads, std::int64_t
   throw Error(path,
               fmt::format("{} KV heads do not divide num_attention_heads {}", kv_heads, heads),
               fmt::format("the nearest valid value is {}", nearest));
+}
+
+void check_rotary(const Reading& reading) {
+  const ModelConfig& config = reading.config;
+  if (config.position != PositionKind::rotary) return;
+  const auto turned = [&config](std::int64_t head_dim) {
+    return std::llround(static_cast<double>(head_dim) * config.rotary_fraction);
+  };
+  for (const LayerKind& kind : config.kinds) {
+    const std::int64_t head_dim = kind.attention.head_dim;
+    if (kind.attention.rope_head_dim > 0 || turned(head_dim) % 2 == 0) continue;
+    std::int64_t below = head_dim - 1;
+    while (turned(below) % 2 != 0) --below;
+    std::int64_t above = head_dim + 1;
+    while (turned(above) % 2 != 0) ++above;
+    throw Error(reading.fields.path("head_dim"),
+                fmt::format("heads of {} columns: rotary positions turn {} of them, and turn pairs",
+                            head_dim, turned(head_dim)),
+                below > 0 ? fmt::format("the nearest valid values are {} and {}", below, above)
+                          : fmt::format("the nearest valid value is {}", above));
+  }
 }
 
 std::int64_t read_layer_count(Reading& reading) {

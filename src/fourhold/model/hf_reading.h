@@ -111,6 +111,9 @@ struct SizesAsked {
 
 // Error at `path` unless every KV head serves as many heads as the others.
 void check_kv_heads(const std::string& path, std::int64_t kv_heads, std::int64_t heads);
+// Error unless the columns of a head that rotary positions turn are pairs (Su 2021, arXiv
+// 2104.09864, eq. 15). Call it when all layers are read.
+void check_rotary(const Reading& reading);
 [[nodiscard]] std::int64_t read_layer_count(Reading& reading);
 // Heads that divide hidden, unless head_dim is stated. Errors name both fields and both numbers.
 [[nodiscard]] std::int64_t read_head_dim(Reading& reading, std::int64_t hidden, std::int64_t heads);

@@ -1,5 +1,6 @@
 #include "fourhold/model/numerics.h"
 
+#include <algorithm>
 #include <array>
 #include <optional>
 
@@ -94,6 +95,12 @@ std::string type_of(FieldReader& fields) {
 
 }  // namespace
 
+bool is_computed(std::string_view model_type) {
+  return std::any_of(kClasses.begin(), kClasses.end(), [model_type](const ClassNumbers& of_class) {
+    return of_class.model_type == model_type;
+  });
+}
+
 Numerics read_numerics(std::string_view config_text, const std::string& name) {
   Numerics numerics;
   try {
@@ -104,7 +111,7 @@ Numerics read_numerics(std::string_view config_text, const std::string& name) {
       numerics.norm_epsilon =
           fields.number(of_class.epsilon_field, kPositive).value_or(of_class.epsilon);
       numerics.initializer_range =
-          fields.number("initializer_range", {0, 1e3}).value_or(numerics.initializer_range);
+          fields.number("initializer_range", kPositive).value_or(numerics.initializer_range);
       read_activation_form(fields, of_class, numerics);
       if (type == "gpt2") {
         read_gpt2_scaling(fields, numerics);

@@ -34,7 +34,10 @@ struct Numerics {
   std::string unsupported;
 };
 
-// Of the families that the engine computes: gpt2, llama, mistral, qwen2, qwen3. Absent fields have
+// Whether the engine computes the family: gpt2, llama, mistral, qwen2, qwen3.
+[[nodiscard]] bool is_computed(std::string_view model_type);
+
+// Of these families. Absent fields have
 // the defaults of the model's class in transformers. Throws Error, naming the field, for a value of
 // the wrong kind or range; another model type is `unsupported`.
 [[nodiscard]] Numerics read_numerics(std::string_view config_text, const std::string& name);

@@ -26,6 +26,24 @@ TEST(HfReading, AnActivationThatIsNotKnownIsRefused) {
   EXPECT_NE(error.hint().find("silu"), std::string::npos);
 }
 
+// Rotary positions turn pairs of columns: an odd column has no partner.
+TEST(HfReading, AnOddNumberOfTurnedColumnsIsRefusedWithTheNearestEvenOnes) {
+  const Error seven = refused_config(R"({"model_type": "llama", "head_dim": 7})");
+  EXPECT_EQ(seven.where(), "config.json: head_dim");
+  EXPECT_EQ(seven.hint(), "the nearest valid values are 6 and 8");
+  EXPECT_EQ(refused_config(R"({"model_type": "llama", "head_dim": 1})").hint(),
+            "the nearest valid value is 2");
+  // A quarter of 12 columns is 3; of 9 it is 2.25, which is 2 columns, and of 14 3.5, which is 4.
+  EXPECT_EQ(refused_config(R"({"model_type": "gpt_neox", "hidden_size": 768,
+                               "num_attention_heads": 64})")
+                .hint(),
+            "the nearest valid values are 9 and 14");
+  EXPECT_EQ(read_config(R"({"model_type": "gpt2", "n_embd": 21, "n_head": 3})")
+                .kinds[0]
+                .attention.head_dim,
+            7);
+}
+
 TEST(HfReading, TheRotatedShareComesFromTheFileOrTheClass) {
   EXPECT_EQ(read_config(R"({"model_type": "llama"})").rotary_fraction, 1.0);
   EXPECT_EQ(read_config(R"({"model_type": "gpt_neox"})").rotary_fraction, 0.25);
