@@ -3,7 +3,10 @@
 #include <string>
 #include <string_view>
 
+#include <fmt/format.h>
+
 #include "fourhold/base/error.h"
+#include "fourhold/base/quantity.h"
 #include "fourhold/engine/data/builtin_text.h"
 
 namespace fourhold::engine_app {
@@ -38,11 +41,22 @@ void refuse_of_folder(const api::TrainRequest& request) {
   refuse(request.keep.has_value(), "--keep", none, std::string(kAdd));
 }
 
+// More tokens than there are would be one piece, as without chunks.
+void refuse_of_chunk(const plan::Plan& plan) {
+  const std::int64_t tokens = plan.micro_batch * (plan.seq / plan.cp);
+  if (plan.loss_chunk <= tokens) return;
+  throw Error("--loss-chunk",
+              fmt::format("{} tokens are more than the {} of a rank's micro-batch",
+                          format_count(plan.loss_chunk), format_count(tokens)),
+              fmt::format("use at most {}, or leave it out", tokens));
+}
+
 }  // namespace
 
 void refuse_options_without_effect(const api::TrainRequest& request, const plan::Plan& plan) {
   refuse_of_optimizer(request, plan);
   refuse_of_folder(request);
+  refuse_of_chunk(plan);
   refuse(request.min_lr.has_value() && request.decay == api::RateDecay::constant, "--min-lr",
          "with --decay constant the rate never falls", "leave one of the two out");
   refuse(request.evaluate_every.has_value() && request.held_out == 0.0, "--evaluate-every",

@@ -94,6 +94,15 @@ void require_memory(const api::SampleRequest& request, plan::Precision precision
       ExitCode::answer_is_no);
 }
 
+// Ids without a text are never chosen, so that the tokenizer's count is the most there are.
+void require_tokens_to_choose(const api::SampleRequest& request, std::int64_t tokens) {
+  if (!request.top_k || *request.top_k <= tokens) return;
+  throw Error("--top-k",
+              fmt::format("{} tokens are more than the {} of the tokenizer",
+                          format_count(*request.top_k), format_count(tokens)),
+              fmt::format("give at most {}, or leave it out to choose among all", tokens));
+}
+
 // What flags say, else what the model is published with (said in a note), else the rule of ours.
 class Choice {
  public:
@@ -168,6 +177,7 @@ PreparedSampling prepare_sampling(const api::SampleRequest& request) {
   PreparedSampling prepared;
   engine::SampleSetup& setup = prepared.setup;
   setup.tokenizer = open_source_tokenizer(source, request.tokenizer);
+  require_tokens_to_choose(request, setup.tokenizer->vocabulary_size());
   setup.prompt = prompt_ids(*setup.tokenizer, request.prompt);
   const auto prompt = static_cast<std::int64_t>(setup.prompt.size());
   setup.tokens = tokens_of(request, source.model, prompt);

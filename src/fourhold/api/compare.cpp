@@ -41,6 +41,10 @@ ledger::Ledger read_ledger(const std::string& path) {
       return ledger::ledger_from_json(*inside, path + ": ledger");
     }
   }
+  if (!document.is_object() || document.find("schema") == nullptr) {
+    throw Error(path, "is JSON, but no ledger",
+                "`explain MODEL --json` and `train --out` write ledgers");
+  }
   return ledger::ledger_from_json(document, path);
 }
 

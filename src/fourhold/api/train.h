@@ -69,11 +69,15 @@ template <class Visitor>
 void visit_training_options(Visitor&& visit, TrainRequest& request) {
   constexpr IntegerRange kSteps{1, std::int64_t{1} << 40};
   constexpr NumberRange kRate{0, 1e6};
+  // Both ends are legal: what must be above 0 starts where fp32 holds a number in full (2^-126),
+  // and what must be below 1 ends there in fp32 too.
+  constexpr NumberRange kAboveZero{1.2e-38, 1e6};
+  constexpr NumberRange kBelowOne{0, 0.999999};
   const auto number = [&visit](const plan::FieldInfo& info, auto& field) {
     visit(Option{info, OptionGroup::run, ValueKind::number}, field);
   };
   number({"steps", "optimizer steps of the whole run", kSteps}, request.steps);
-  number({"lr", "learning rate after the warm-up, such as 6e-4", {}, kRate}, request.lr);
+  number({"lr", "learning rate after the warm-up, such as 6e-4", {}, kAboveZero}, request.lr);
   number({"min_lr", "learning rate of the last step; a tenth of --lr if not given", {}, kRate},
          request.min_lr);
   visit(Option{{"decay", "how the learning rate falls; cosine if not given"},
@@ -85,10 +89,11 @@ void visit_training_options(Visitor&& visit, TrainRequest& request) {
           {0, std::int64_t{1} << 40}},
          request.warm_up);
   number({"weight_decay", "of matrices; 0.1 if not given", {}, kRate}, request.weight_decay);
-  number({"beta1", "of gradients' average (sgd: the momentum); 0.9 if not given", {}, {0, 1}},
+  number({"beta1", "of gradients' average (sgd: the momentum); 0.9 if not given", {}, kBelowOne},
          request.beta1);
-  number({"beta2", "of squared gradients' average; 0.95 if not given", {}, {0, 1}}, request.beta2);
-  number({"epsilon", "of AdamW; 1e-8 if not given", {}, kRate}, request.epsilon);
+  number({"beta2", "of squared gradients' average; 0.95 if not given", {}, kBelowOne},
+         request.beta2);
+  number({"epsilon", "of AdamW; 1e-8 if not given", {}, kAboveZero}, request.epsilon);
   number({"clip", "largest norm of all gradients, 0 for none; 1 if not given", {}, kRate},
          request.clip);
   number(

@@ -89,7 +89,13 @@ RecomputePolicy recompute_from_string(std::string_view text) {
     return selective(text.substr(kSelective.size()));
   }
   if (text.substr(0, kFull.size()) == kFull) {
-    const std::int64_t layers = parse_count(text.substr(kFull.size()), std::string(kField));
+    const std::string_view number = text.substr(kFull.size());
+    std::int64_t layers = 0;
+    try {
+      layers = parse_count(number, std::string(kField));
+    } catch (const Error& fault) {
+      refuse(fmt::format("full:{:.40} names no layers: {}", number, fault.what()));
+    }
     if (layers < 1) refuse("full:0 recomputes nothing", "write none.");
     return full(layers);
   }

@@ -171,7 +171,9 @@ void check_recompute(const Plan& plan, const model::ModelConfig& config) {
   if (policy.full_layers > most) {
     refuse(plan, "recompute",
            fmt::format("{} names more layers than a rank has: {}", to_string(policy), most),
-           most > 1 ? fmt::format("use full:1 to full:{}, or full", most - 1) : "use full");
+           most == 1   ? std::string("use full")
+           : most == 2 ? std::string("use full:1, or full")
+                       : fmt::format("use full:1 to full:{}, or full", most - 1));
   }
   const bool has_experts =
       std::any_of(config.kinds.begin(), config.kinds.end(), [](const model::LayerKind& kind) {
@@ -222,7 +224,8 @@ void refuse_batch(const Plan& plan, BatchStep step) {
   const std::int64_t value = by_accumulation ? plan.grad_accum : plan.micro_batch;
   const std::int64_t unit = saturating_product({value, plan.dp});
   const Neighbours near = multiples_around(plan.global_batch, unit);
-  std::string hint = "the nearest legal batches are ";
+  std::string hint =
+      near.below.has_value() ? "the nearest legal batches are " : "the nearest legal batch is ";
   if (near.below.has_value()) {
     hint += fmt::format("{} ({} {}) or ", *near.below, follows, *near.below / unit);
   }

@@ -150,9 +150,8 @@ void check_sequence(const Plan& plan, const model::ModelConfig& config) {
     refuse(plan, "seq",
            fmt::format("{} tokens do not split into 2 x cp = 2 x {} = {} equal pieces", plan.seq,
                        plan.cp, pieces),
-           fmt::format("pad each sequence to {} and mask the loss of the padding; no token may be "
-                       "dropped",
-                       multiples_around(plan.seq, pieces).above));
+           fmt::format("use seq {}; texts may be padded, but no token dropped",
+                       to_string(multiples_around(plan.seq, pieces))));
   }
   const std::int64_t local = plan.seq / plan.cp;
   if (plan.sp && local % plan.tp != 0) {

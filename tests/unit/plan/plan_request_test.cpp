@@ -79,7 +79,7 @@ TEST(PlanRequest, ABatchThatDoesNotMultiplyOutOffersTheNearestTwo) {
   EXPECT_EQ(fault.where, "global_batch");
   EXPECT_EQ(fault.hint, "the nearest legal batches are 252 (grad_accum 18) or 266 (grad_accum 19)");
   EXPECT_EQ(refusal({.dp = 7, .grad_accum = 2, .global_batch = 10, .seq = 128}).hint,
-            "the nearest legal batches are 14 (micro_batch 1)");
+            "the nearest legal batch is 14 (micro_batch 1)");
   EXPECT_EQ(
       refusal({.dp = 2, .micro_batch = 2, .grad_accum = 2, .global_batch = 12, .seq = 128}).hint,
       "use global_batch 8, or grad_accum 3");

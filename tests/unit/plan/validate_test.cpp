@@ -140,7 +140,7 @@ TEST(Validate, ExpertParallelNeedsExperts) {
   EXPECT_TRUE(contains(fault.what, "is 2, but the model has no experts")) << fault.what;
 }
 
-TEST(Validate, ContextParallelNamesThePaddedLengthAndDropsNoToken) {
+TEST(Validate, ContextParallelNamesTheNearestLengthsAndDropsNoToken) {
   const auto split = [](std::int64_t seq, std::int64_t cp) {
     return [seq, cp](Plan& plan) {
       plan.seq = seq;
@@ -150,10 +150,10 @@ TEST(Validate, ContextParallelNamesThePaddedLengthAndDropsNoToken) {
   const Fault ten = refusal(split(10, 3));
   EXPECT_EQ(ten.where, "seq");
   EXPECT_TRUE(contains(ten.what, "10 tokens do not split into 2 x cp = 2 x 3 = 6 equal pieces"));
-  EXPECT_EQ(ten.hint,
-            "pad each sequence to 12 and mask the loss of the padding; no token may be dropped");
-  EXPECT_TRUE(contains(refusal(split(2, 3)).hint, "pad each sequence to 6 "));
-  EXPECT_TRUE(contains(refusal(split(8423, 8)).hint, "pad each sequence to 8432 "));  // 527 x 16
+  EXPECT_EQ(ten.hint, "use seq 6 or 12; texts may be padded, but no token dropped");
+  EXPECT_EQ(refusal(split(2, 3)).hint, "use seq 6; texts may be padded, but no token dropped");
+  EXPECT_TRUE(contains(refusal(split(8423, 8)).hint, "use seq 8416 or 8432;"));  // 526, 527 x 16
+  EXPECT_TRUE(contains(refusal(split(33, 2)).hint, "use seq 32 or 36;"));
   expect_legal(split(12, 3));
 }
 

@@ -21,7 +21,13 @@ std::string_view take_word(std::string_view& line) {
 }
 
 std::int64_t slots_in(std::string_view text, const std::string& where) {
-  const std::int64_t slots = parse_count(text, where);
+  std::int64_t slots = 0;
+  try {
+    slots = parse_count(text, where);
+  } catch (const Error& fault) {
+    throw Error(where, fmt::format("names no number of slots: {}", fault.what()),
+                "write one host a line, as NAME slots=N, N the ranks it takes");
+  }
   if (slots >= 1) return slots;
   throw Error(where, "a host without a slot takes no rank", "leave its line out");
 }
