@@ -31,7 +31,7 @@ struct StageTensor {
   std::int64_t elements = 0;
   std::int64_t copies = 1;
   Alive alive = Alive::whole_step;
-  bool grows_with_batch = false;
+  bool grows_with_batch = false;  // as many times as large with as many sequences
 };
 
 struct StageLedgerInput {

@@ -118,7 +118,8 @@ void StageModel::add_buffers(const plan::Profile& profile) {
       input_.tensors.push_back({.name = "gather_buffer",
                                 .dtype = program_.recipe.compute,
                                 .elements = elements,
-                                .copies = 2});
+                                .copies = 2,
+                                .grows_with_batch = true});
     }
   }
   if (profile.dummy_weight_gradients == plan::DummyWeightGradients::one_per_shape) {

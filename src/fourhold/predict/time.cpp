@@ -70,13 +70,12 @@ std::vector<BlockTime> block_times(const plan::ProgramBlocks& blocks,
   const auto links = [&](Axis axis) { return group_links(cluster, plan, axis, kv_heads); };
   Rates rates = rates_of(cluster.device, profile, plan::recipe_of(plan, profile).compute);
   if (plan.seq > profile.time.fused_softmax_keys) rates.split_softmax_bytes = kSplitSoftmaxBytes;
-  const BlockTimeInput input{
-      .rates = rates,
-      .links = {links(Axis::tp), links(Axis::cp), links(Axis::ep)},
-      .sizes = {.micro_batch = plan.micro_batch, .seq = plan.seq},
-      .tensor_overlap = profile.time.tensor_overlap,
-      .layer_floor_seconds = layer_floor_seconds(plan, profile, cluster),
-      .routing_seconds = profile.time.routing_seconds};
+  const BlockTimeInput input{.rates = rates,
+                             .links = {links(Axis::tp), links(Axis::cp), links(Axis::ep)},
+                             .sizes = {.micro_batch = plan.micro_batch, .seq = plan.seq},
+                             .tensor_overlap = profile.time.tensor_overlap,
+                             .layer_floor_seconds = layer_floor_seconds(plan, profile, cluster),
+                             .routing_seconds = profile.time.routing_seconds};
   std::vector<BlockTime> times;
   times.reserve(blocks.blocks.size());
   for (const plan::ProgramBlock& block : blocks.blocks) times.push_back(block_time(block, input));

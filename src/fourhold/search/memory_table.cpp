@@ -28,11 +28,12 @@ std::int64_t staging_of(const predict::StageModel& stage) {
 }
 
 // Whole for the whole step, so that static and optimizer bytes hold them both.
-std::int64_t send_bytes_of(const predict::StageModel& stage) {
+std::int64_t batch_bytes_of(const predict::StageModel& stage) {
   std::int64_t bytes = 0;
   for (const predict::StageTensor& tensor : stage.input().tensors) {
-    if (tensor.name == plan::kActivationSend || tensor.name == plan::kGradientSend) {
-      bytes += bytes_of(tensor.elements, tensor.dtype);
+    const bool sent = tensor.name == plan::kActivationSend || tensor.name == plan::kGradientSend;
+    if (sent || tensor.grows_with_batch) {
+      bytes += bytes_of(tensor.elements, tensor.dtype) * tensor.copies;
     }
   }
   return bytes;
@@ -55,10 +56,10 @@ std::vector<std::vector<StageBase>> stage_bases(const model::ModelConfig& config
     for (const StageShape& stage : shape.stages) {
       const predict::StageModel model(config, lowered.blocks, lowered.facts.lifetimes, changed,
                                       profile, stage.stage);
-      const std::int64_t sent = send_bytes_of(model);
-      row.push_back({.static_bytes = model.bytes().static_bytes - sent,
-                     .optimizer_bytes = model.bytes().optimizer_bytes - sent,
-                     .send_bytes = sent / changed.micro_batch,
+      const std::int64_t grown = batch_bytes_of(model);
+      row.push_back({.static_bytes = model.bytes().static_bytes - grown,
+                     .optimizer_bytes = model.bytes().optimizer_bytes - grown,
+                     .sequence_bytes = grown / changed.micro_batch,
                      .host = model.totals().host_bytes,
                      .host_staging = staging_of(model)});
     }
@@ -127,9 +128,9 @@ PlanBytes plan_bytes(const std::vector<PeakMoments>& moments, const AliveSums& a
     for (std::size_t i = 0; i < names.size(); ++i) {
       peak = std::max(peak, alive[stage][i] + work_bytes[names[i]]);
     }
-    const std::int64_t sent = base.send_bytes * micro_batch;
+    const std::int64_t grown = base.sequence_bytes * micro_batch;
     most.live_peak =
-        std::max({most.live_peak, base.static_bytes + sent + peak, base.optimizer_bytes + sent});
+        std::max({most.live_peak, base.static_bytes + grown + peak, base.optimizer_bytes + grown});
     most.host = std::max(most.host, base.host);
     most.host_staging = std::max(most.host_staging, base.host_staging);
   }

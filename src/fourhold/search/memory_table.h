@@ -26,11 +26,11 @@ struct PlanBytes {
 };
 
 // One stage under one storage, whatever the micro-batch: what is there before any block works, but
-// for the buffers of what it sends to its neighbours, which grow with the micro-batch.
+// for buffers that grow with the micro-batch, such as those of what it sends to its neighbours.
 struct StageBase {
   std::int64_t static_bytes = 0;
   std::int64_t optimizer_bytes = 0;
-  std::int64_t send_bytes = 0;  // of one sequence
+  std::int64_t sequence_bytes = 0;  // of those, for one sequence
   std::int64_t host = 0;
   std::int64_t host_staging = 0;
 };
