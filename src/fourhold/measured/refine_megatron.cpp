@@ -181,6 +181,7 @@ void refine_aleph_alpha(const MeasuredRow& row, RowDraft& draft) {
   if (*draft.request.micro_batch == 1) profile.switches.fused_qkv = model::FusedQkv::views;
   if (starts_with(lowered(row.attention_impl), "torch")) {
     profile.switches.attention = model::AttentionSaving::unfused_wide;
+    profile.time.fused_softmax_keys = *draft.request.seq;  // its copies are among those tensors
   }
   // 16-bit gradients beside the fp32 optimizer; norms, activation and loss in eager PyTorch. The
   // RMS norm is a kernel where the row says so.
