@@ -257,6 +257,7 @@ ExitCode train_as(const Question& question, const api::TrainRequest& request,
                  .out = request.out};
   TrainLog log(request, frame);
   for (const std::string& note : prepared.notes) log.note_later("note: " + note);
+  if (plan.devices() > 1 || plan.grad_accum > 1) log.note_later("plan: " + to_string(plan));
   log.note_later(size_text(prepared));
   frame.expected = expected_speed(request.device, prepared.setup, [&](const std::string& text) {
     log.note_later("note: " + text);

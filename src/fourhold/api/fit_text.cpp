@@ -91,6 +91,10 @@ std::string largest_line(const FitResult& result, const report::Screen& screen) 
 
 std::string third_line(const FitResult& result, const report::Screen& screen) {
   if (!fits(result)) return first_answer_text(result.verdict, screen);
+  if (const std::string close = result.sure ? closeness_text(*result.sure, screen) : "";
+      !close.empty()) {
+    return close;
+  }
   if (result.memory) return largest_line(result, screen);
   const Bytes room = predict::budget_of(result.capacity) - result.state.at_step();
   return report::first_that_fits(

@@ -75,6 +75,19 @@ json::Value interval_json(const std::optional<SureInterval>& interval) {
                              {"models", interval->models}}}};
 }
 
+std::string closeness_text(const Sureness& sure, const report::Screen& screen) {
+  constexpr double kCloseBelow = 0.8;
+  if (sure.exact || !sure.fit_probability || *sure.fit_probability >= kCloseBelow) return {};
+  const std::string odds = probability_text(*sure.fit_probability);
+  return report::first_that_fits(
+             {fmt::format("Close: {} to fit; --confidence 90% finds a plan that leaves room.",
+                          odds),
+              fmt::format("Close: {} to fit; --confidence 90% leaves room.", odds),
+              fmt::format("Close: {} to fit.", odds)},
+             screen.columns) +
+         "\n";
+}
+
 std::string sureness_text(const Sureness& sure, const report::Screen& screen) {
   std::string text;
   const auto add = [&text](const std::string& part) { text += (text.empty() ? "" : "; ") + part; };

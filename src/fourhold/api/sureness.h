@@ -40,6 +40,10 @@ struct Sureness {
 // {low, high, coverage, metric, basis{text, scope, rows, models}}, or null.
 [[nodiscard]] json::Value interval_json(const std::optional<SureInterval>& interval);
 
+// Where a plan that is said to fit runs out in more than one of five such runs: that, and what to
+// ask for, as a line; else "".
+[[nodiscard]] std::string closeness_text(const Sureness& sure, const report::Screen& screen);
+
 // "Sure    93% to fit; ...", one paragraph; "" where nothing is known.
 [[nodiscard]] std::string sureness_text(const Sureness& sure, const report::Screen& screen);
 

@@ -87,7 +87,7 @@ std::string lines_text(const std::vector<SummaryLine>& lines, const std::string&
   report::Table table({{"source"},
                        {"metric"},
                        {"rows", right},
-                       {"skipped", right},
+                       {"skip", right},
                        {"median", right},
                        {"mean", right},
                        {"p90", right},
@@ -99,8 +99,8 @@ std::string lines_text(const std::vector<SummaryLine>& lines, const std::string&
     std::string source = line.source;
     if (line.rows == RowClass::experts) source += " MoE";
     if (line.rows == RowClass::dense) source += " dense";
-    if (line.rows == RowClass::stalled) source += " stalled";
-    if (line.rows == RowClass::not_stalled) source += " not stalled";
+    if (line.rows == RowClass::stalled) source += " stall";
+    if (line.rows == RowClass::not_stalled) source += " others";
     const std::string skipped = std::to_string(line.skipped);
     if (figures.count == 0) {
       table.add({source, "", "0", skipped, "", "", "", "", "", ""});

@@ -1,6 +1,7 @@
 #include "fourhold/measured/row_cluster.h"
 
 #include <cctype>
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -55,6 +56,28 @@ void set_network(const MeasuredRow& row, hardware::Device& device) {
   }
 }
 
+// A name may stand for several sizes of memory; the row's own column says which.
+hardware::LoadedDevice device_of(const MeasuredRow& row, Catalogue& catalogue) {
+  constexpr double kAlike = 0.15;  // nominal sizes are told in several ways
+  const auto is_alike = [&row](const hardware::Device& device) {
+    const auto nominal = static_cast<double>(device.nominal_gb);
+    return !row.gpu_mem_gib || nominal <= 0 || std::abs(*row.gpu_mem_gib / nominal - 1) <= kAlike;
+  };
+  hardware::LoadedDevice named = catalogue.device(row.gpu);
+  if (is_alike(named.device)) return named;
+  try {
+    hardware::LoadedDevice sized =
+        catalogue.device(fmt::format("{}-{:.0f}GB", row.gpu, *row.gpu_mem_gib));
+    if (is_alike(sized.device)) return sized;
+  } catch (const Error&) {
+    // There is none of that size.
+  }
+  throw Error("gpu_mem_gib",
+              fmt::format("is {:g}, and {} has {} GB", *row.gpu_mem_gib, named.device.name,
+                          named.device.nominal_gb),
+              "check the row");
+}
+
 }  // namespace
 
 void read_cluster(const MeasuredRow& row, RowDraft& draft) {
@@ -64,8 +87,9 @@ void read_cluster(const MeasuredRow& row, RowDraft& draft) {
   }
   hardware::LoadedDevice loaded;
   try {
-    loaded = draft.catalogue.device(row.gpu);
-  } catch (const Error&) {
+    loaded = device_of(row, draft.catalogue);
+  } catch (const Error& fault) {
+    if (fault.where() == "gpu_mem_gib") throw;
     draft.findings.lacks(fmt::format("what the device '{}' is", row.gpu));
     return;
   }

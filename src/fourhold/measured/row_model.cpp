@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "fourhold/base/error.h"
 #include "fourhold/base/quantity.h"
 #include "fourhold/measured/model_family.h"
 #include "fourhold/measured/published_model.h"
@@ -54,6 +55,26 @@ void fill_defaults(MeasuredRow& row, ModelStyle style, Findings& findings) {
   } else {
     findings.lacks("vocab");
   }
+}
+
+// Facts that contradict each other are of no model.
+void require_consistent(const MeasuredRow& row) {
+  if (*row.heads % *row.kv_heads != 0) {
+    throw Error("heads", fmt::format("{} do not divide by {} kv_heads", *row.heads, *row.kv_heads),
+                "check the row");
+  }
+  if (row.experts && *row.active_experts > *row.experts) {
+    throw Error("active_experts",
+                fmt::format("{} are more than the {} experts", *row.active_experts, *row.experts),
+                "check the row");
+  }
+}
+
+// Of models whose heads have no width of their own.
+void require_head_width(const MeasuredRow& row) {
+  if (*row.hidden % *row.heads == 0) return;
+  throw Error("hidden", fmt::format("{} does not divide by {} heads", *row.hidden, *row.heads),
+              "check the row");
 }
 
 model::Attention heads_of(const MeasuredRow& row) {
@@ -169,9 +190,11 @@ std::optional<model::ModelConfig> model_of(const MeasuredRow& published, ModelSt
   if (!findings.missing.empty()) return std::nullopt;
   fill_defaults(row, style, findings);
   if (!findings.missing.empty()) return std::nullopt;
+  require_consistent(row);
   if (style == ModelStyle::llama) {
     if (auto config = family_model(row, catalogue)) return config;
   }
+  if (!row.is_on("multi-latent-attention")) require_head_width(row);
   model::ModelConfig config;
   config.name = row.model;
   config.vocab = *row.vocab;

@@ -47,7 +47,7 @@ TEST(RunState, ReadsBackAsItWas) {
   EXPECT_EQ(read.losses, state.losses);
 }
 
-TEST(RunState, OfACheckpointFromBeforeThereIsNoTokenizer) {
+TEST(RunState, WithoutATokenizerThereIsNone) {
   std::string text = write_run_state(some_state());
   const std::string member = R"("tokenizer": "bytes",)";
   const std::size_t at = text.find(member);

@@ -48,8 +48,8 @@ TEST_F(Reports, ThePrintedLossIsThatOfTheLastStage) {
   expect_losses(losses, losses_of(answer(1, "--batch 1 --grad-accum 4 --lr 1e-3 --steps 2")), 1e-5);
 }
 
-// R085: a vocabulary that eight ranks pad (259 to 264) is stored with its own rows, and read back
-// by one.
+// R085, on four ranks for its eight: a vocabulary that they pad is stored with its own rows, and
+// read back by one.
 TEST_F(Reports, AVocabularyPaddedForFourRanksIsStoredWithoutPadding) {
   use_model({.layers = 2, .width = 64});
   const std::string common = "--batch 1 --global-batch 2 --lr 1e-3 --out " + path("run");

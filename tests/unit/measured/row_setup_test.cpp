@@ -50,6 +50,33 @@ std::string plan_of(const std::string& id) {
   return reading.setup ? text_of(*reading.setup) : "skipped: " + reading.skipped;
 }
 
+std::string reading_of(const std::string& id, const std::function<void(MeasuredRow&)>& change) {
+  MeasuredRow row = builtin().at(id);
+  change(row);
+  Catalogue catalogue;
+  const RowReading reading = setup_of(row, catalogue);
+  return reading.setup ? reading.setup->cluster.device.name : reading.skipped;
+}
+
+TEST(RowSetup, FactsThatContradictEachOtherAreOfNoModel) {
+  EXPECT_EQ(reading_of("simumax-0001", [](MeasuredRow& row) { row.hidden = 16; }),
+            "no plan says it: hidden 16 does not divide by 64 heads");
+  EXPECT_EQ(reading_of("nanotron-0001", [](MeasuredRow& row) { row.kv_heads = 5; }),
+            "no plan says it: heads 32 do not divide by 5 kv_heads");
+}
+
+TEST(RowSetup, TheColumnOfMemorySaysWhichDeviceOfAName) {
+  const auto device = [](double gib) {
+    return reading_of("nanotron-0001", [gib](MeasuredRow& row) {
+      row.gpu = "A100";
+      row.gpu_mem_gib = gib;
+    });
+  };
+  EXPECT_EQ(device(80), "a100-sxm-80gb");
+  EXPECT_EQ(device(40), "a100-sxm-40gb");
+  EXPECT_EQ(device(60), "no plan says it: gpu_mem_gib is 60, and a100-sxm-80gb has 80 GB");
+}
+
 // Every source once, from its row's columns and notes by hand.
 TEST(RowSetup, RebuildsTheRunOfEverySource) {
   const std::map<std::string, std::string> expected{

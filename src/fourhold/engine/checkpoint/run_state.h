@@ -18,7 +18,7 @@ struct RunState {
   std::int64_t tokens_seen = 0;
   std::string precision;       // plan::kPrecisionNames
   std::string optimizer;       // plan::kOptimizerNames
-  std::string data;            // its fingerprint; "" where an older version wrote the state
+  std::string data;            // its fingerprint; "" where the state does not say
   json::Value data_position;   // of the data's own making
   std::string tokenizer;       // that made the data, by its name; empty: not known
   json::Value schedule;        // the learning rate's

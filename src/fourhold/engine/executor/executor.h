@@ -82,11 +82,9 @@ enum class Watch : std::uint8_t {
 class Executor {
  public:
   // `arena` is laid out by the rank's predicted ledger, made for predict::arena_plan's
-  // micro-batches.
-  // Throws Error where this machine lacks the plan's isa or the model has an operation without a
-  // kernel, and std::logic_error where the
-  // ledger lacks an entry that the program needs or has it in another size: the prediction is
-  // wrong.
+  // micro-batches. Throws Error where this machine lacks the plan's isa or the model has an
+  // operation without a kernel, and std::logic_error where the ledger lacks an entry that the
+  // program needs or has it in another size: the prediction is wrong.
   Executor(const model::ModelConfig& config, const model::Numerics& numerics,
            const plan::Plan& plan, const plan::Profile& profile, LedgerArena& arena,
            Watch watch = Watch::off, const OwnRank& place = {});

@@ -140,7 +140,7 @@ class Walk {
     return made;
   }
 
-  void rename(TensorSlot& slot, const StepInstance& at, const plan::ProgramTensor& tensor) {
+  void name(TensorSlot& slot, const StepInstance& at, const plan::ProgramTensor& tensor) {
     slot.key.block = text_of(block(at.block));
     slot.key.name = to_string(tensor.name);
     slot.key.variant = predict::variant_text(tensor.variant);
@@ -151,7 +151,7 @@ class Walk {
   SlotId add_tensor(const StepInstance& at, std::int16_t owner) {
     const plan::ProgramTensor& tensor = block(at.block).tensors[static_cast<std::size_t>(owner)];
     TensorSlot slot;
-    rename(slot, at, tensor);
+    name(slot, at, tensor);
     slot.key.role = tensor.role;
     slot.key.micro_batch = at.micro_batch;
     slot.dtype = tensor.dtype;
@@ -215,8 +215,8 @@ class Walk {
   // What the block before left goes by the name it has here.
   SlotId enter(const StepInstance& at, std::int16_t storage) {
     const SlotId slot = border_.at({at.chunk, at.micro_batch});
-    rename(result_.slots[static_cast<std::size_t>(slot)], at,
-           block(at.block).tensors[static_cast<std::size_t>(storage)]);
+    name(result_.slots[static_cast<std::size_t>(slot)], at,
+         block(at.block).tensors[static_cast<std::size_t>(storage)]);
     return slot;
   }
 

@@ -10,6 +10,7 @@
 #include "fourhold/base/error.h"
 #include "fourhold/base/json.h"
 #include "fourhold/engine/communicator/collectives.h"
+#include "fourhold/engine/communicator/message_tags.h"
 #include "fourhold/engine/measure/rank_links.h"
 #include "fourhold/engine/tensor/bf16.h"
 #include "fourhold/hardware/cluster.h"
@@ -19,7 +20,6 @@
 namespace fourhold::engine {
 namespace {
 
-constexpr int kTag = 7001;
 constexpr std::int64_t kFirstBytes = 1 << 20;  // enough to see how fast a link is
 constexpr std::int64_t kMostBytes = 64 << 20;  // beyond every cache
 constexpr double kMessageSeconds = 0.25;       // that a large one should take, slow links included
@@ -31,11 +31,11 @@ std::span<std::byte> bytes_of_values(T& values) {
 }
 
 void send(Communicator& communicator, int to, std::span<const std::byte> bytes) {
-  const std::array messages{communicator.send(to, kTag, bytes)};
+  const std::array messages{communicator.send(to, kMeasureTag, bytes)};
   communicator.wait(messages);
 }
 void receive(Communicator& communicator, int from, std::span<std::byte> bytes) {
-  const std::array messages{communicator.receive(from, kTag, bytes)};
+  const std::array messages{communicator.receive(from, kMeasureTag, bytes)};
   communicator.wait(messages);
 }
 
