@@ -91,8 +91,7 @@ std::string largest_line(const FitResult& result, const report::Screen& screen) 
 
 std::string third_line(const FitResult& result, const report::Screen& screen) {
   if (!fits(result)) return first_answer_text(result.verdict, screen);
-  if (const std::string close = result.sure ? closeness_text(*result.sure, screen) : "";
-      !close.empty()) {
+  if (std::string close = result.sure ? closeness_text(*result.sure, screen) : ""; !close.empty()) {
     return close;
   }
   if (result.memory) return largest_line(result, screen);

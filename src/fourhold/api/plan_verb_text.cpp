@@ -63,8 +63,7 @@ std::string third_line(const PlanVerbResult& result, const report::Screen& scree
   if (result.best().plans.empty() || verdict.verdict == VerdictClass::fits_but_takes_too_long) {
     return first_answer_text(verdict, screen);
   }
-  if (const std::string close = closeness_text(result.best().shown().sure, screen);
-      !close.empty()) {
+  if (std::string close = closeness_text(result.best().shown().sure, screen); !close.empty()) {
     return close;
   }
   const std::string next =

@@ -97,7 +97,7 @@ std::string third_line(const PredictResult& result, const report::Screen& screen
   if (too_long || verdict_ink(*result.verdict) == report::Ink::bad) {
     return first_answer_text(*result.verdict, screen);
   }
-  if (const std::string close = closeness_text(result.sure, screen); !close.empty()) return close;
+  if (std::string close = closeness_text(result.sure, screen); !close.empty()) return close;
   const std::string free = format_bytes(usable - result.planned.memory.device_bytes);
   if (!result.time.step) return fmt::format("{} stay free on the fullest device.\n", free);
   const std::string pace = pace_text(result.time);
