@@ -5,6 +5,7 @@
 #include "fourhold/base/error.h"
 #include "fourhold/engine/checkpoint/resumption.h"
 #include "fourhold/engine/checkpoint/run_state.h"
+#include "fourhold/engine/train/starting_point.h"
 
 namespace fourhold::engine_app {
 
@@ -21,13 +22,12 @@ void require_resumable(const api::TrainRequest& request, const model::ModelConfi
       engine::find_resumption(request.out, request.resume, engine::Verify::sizes);
   if (!from.checkpoint) return;
   const engine::SavedCheckpoint& saved = *from.checkpoint;
-  engine::check_resumable(
-      saved.run, saved.model,
-      {.model = model,
-       .precision = std::string(plan::kPrecisionNames[static_cast<std::size_t>(plan.precision)]),
-       .optimizer = std::string(plan::kOptimizerNames[static_cast<std::size_t>(plan.optimizer)]),
-       .data = saved.run.data},
-      saved.path);
+  engine::check_resumable(saved.run, saved.model,
+                          {.model = model,
+                           .precision = engine::precision_name(plan),
+                           .optimizer = engine::optimizer_name(plan),
+                           .data = saved.run.data},
+                          saved.path);
 }
 
 }  // namespace fourhold::engine_app

@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 
 #include "apps/engine/model_checks.h"
-#include "apps/engine/whole_checkpoint.h"
 #include "fourhold/base/error.h"
 #include "fourhold/base/json.h"
 #include "fourhold/base/quantity.h"
@@ -49,7 +48,8 @@ bool holds_weights(const fs::path& folder) {
 
 // The folder of a checkpoint's weights, if `name` is one, is a file of one, or holds some.
 std::optional<std::string> checkpoint_in(const std::string& name, SampleSource& source) {
-  std::optional<engine::SavedCheckpoint> saved = whole_checkpoint(name);
+  std::optional<engine::SavedCheckpoint> saved =
+      engine::own_checkpoint(name, engine::Verify::contents);
   if (!saved) {
     if (engine::steps_in(name).empty()) return std::nullopt;
     const engine::Latest latest = engine::latest_checkpoint(name);

@@ -1,5 +1,6 @@
 // `fourhold stall`.
 #include "fourhold/engine/optimizer/stall.h"
+#include "fourhold/engine/checkpoint/saved_checkpoint.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -11,7 +12,6 @@
 #include <fmt/format.h>
 
 #include "apps/engine/verbs.h"
-#include "apps/engine/whole_checkpoint.h"
 #include "apps/shell/output.h"
 #include "fourhold/api/request.h"
 #include "fourhold/api/stall.h"
@@ -52,7 +52,7 @@ void require_weights(const std::string& path) {
   if (text.ends_with(".json") && !text.ends_with(".index.json")) {
     throw Error(path, "is neither weights nor an index of them", kKinds);
   }
-  static_cast<void>(whole_checkpoint(path));
+  static_cast<void>(engine::own_checkpoint(path, engine::Verify::contents));
 }
 
 // Names of optimizer state end with "@" and its first element (engine/checkpoint/state_files.h).

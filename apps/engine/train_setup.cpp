@@ -122,10 +122,6 @@ engine::StepOptions step_options(const api::TrainRequest& request, const plan::P
 }
 
 // The folder of MODEL where it holds weights.
-bool ends_with(std::string_view text, std::string_view end) {
-  return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
-}
-
 // Throws Error where it holds weights of another format and the start is not random.
 std::optional<std::string> weights_beside(const std::string& model,
                                           std::optional<api::StartWeights> start) {
@@ -139,9 +135,9 @@ std::optional<std::string> weights_beside(const std::string& model,
   std::string other;  // weights of a format that is not read
   for (const fs::directory_entry& entry : fs::directory_iterator(path, fault)) {
     const std::string name = entry.path().filename().string();
-    if (entry.path().extension() == ".safetensors" || ends_with(name, kIndex)) return model;
-    const bool torch = name.rfind("pytorch_model", 0) == 0 && ends_with(name, ".bin");
-    if (torch || ends_with(name, ".pth") || ends_with(name, ".gguf")) other = name;
+    if (entry.path().extension() == ".safetensors" || name.ends_with(kIndex)) return model;
+    const bool torch = name.starts_with("pytorch_model") && name.ends_with(".bin");
+    if (torch || name.ends_with(".pth") || name.ends_with(".gguf")) other = name;
   }
   if (!other.empty() && start != api::StartWeights::random) {
     throw Error(model, "holds weights as " + other + ", which is not read",

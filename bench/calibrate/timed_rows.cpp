@@ -6,9 +6,8 @@
 #include <fmt/format.h>
 
 #include "fourhold/base/error.h"
-#include "fourhold/base/text_file.h"
-#include "fourhold/measured/builtin_rows.h"
 #include "fourhold/measured/exclusions.h"
+#include "fourhold/measured/row_files.h"
 #include "fourhold/measured/row_setup.h"
 #include "fourhold/measured/row_words.h"
 #include "fourhold/measured/step_seconds.h"
@@ -17,14 +16,7 @@
 namespace fourhold::calibrate {
 namespace {
 
-constexpr std::int64_t kMostRowFileBytes = std::int64_t{256} << 20;
-
 using measured::MeasuredRow;
-
-void add_rows(std::vector<MeasuredRow>& rows, std::vector<MeasuredRow> more) {
-  rows.insert(rows.end(), std::make_move_iterator(more.begin()),
-              std::make_move_iterator(more.end()));
-}
 
 std::vector<std::string> classes_of(const MeasuredRow& row, const measured::RowSetup& setup) {
   std::vector<std::string> classes{"all"};
@@ -47,13 +39,10 @@ std::vector<std::string> classes_of(const MeasuredRow& row, const measured::RowS
 }  // namespace
 
 std::vector<MeasuredRow> read_rows(const std::vector<std::string>& files) {
+  if (files.empty()) return measured::builtin_rows();
   std::vector<MeasuredRow> rows;
   for (const std::string& file : files) {
-    add_rows(rows, measured::parse_rows(read_text_file(file, kMostRowFileBytes), file));
-  }
-  if (!files.empty()) return rows;
-  for (const EmbeddedFile& file : measured::embedded_rows()) {
-    add_rows(rows, measured::parse_rows(file.text, std::string(file.name) + ".csv"));
+    for (MeasuredRow& row : measured::read_row_file(file)) rows.push_back(std::move(row));
   }
   return rows;
 }

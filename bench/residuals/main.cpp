@@ -14,32 +14,25 @@
 
 #include "fourhold/base/error.h"
 #include "fourhold/base/json.h"
-#include "fourhold/base/text_file.h"
-#include "fourhold/measured/builtin_rows.h"
 #include "fourhold/measured/comparison.h"
 #include "fourhold/measured/row_confidence.h"
+#include "fourhold/measured/row_files.h"
 
 namespace {
 
 using namespace fourhold;
 
-constexpr std::int64_t kMostFileBytes = std::int64_t{256} << 20;
-
 std::vector<measured::RowResult> compare(const std::vector<std::string>& files) {
   const measured::Exclusions exclusions(measured::excluded_text(), "excluded.csv");
   measured::Catalogue catalogue;
   std::vector<measured::RowResult> results;
-  const auto add = [&](std::string_view text, const std::string& where) {
-    for (const measured::MeasuredRow& row : measured::parse_rows(text, where)) {
+  const auto add = [&](const std::vector<measured::MeasuredRow>& rows) {
+    for (const measured::MeasuredRow& row : rows) {
       results.push_back(measured::compare_row(row, exclusions, catalogue, 0));
     }
   };
-  for (const std::string& file : files) add(read_text_file(file, kMostFileBytes), file);
-  if (files.empty()) {
-    for (const EmbeddedFile& file : measured::embedded_rows()) {
-      add(file.text, std::string(file.name) + ".csv");
-    }
-  }
+  for (const std::string& file : files) add(measured::read_row_file(file));
+  if (files.empty()) add(measured::builtin_rows());
   return results;
 }
 

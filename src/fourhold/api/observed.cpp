@@ -11,10 +11,10 @@
 #include "fourhold/api/run_time.h"
 #include "fourhold/base/error.h"
 #include "fourhold/base/quantity.h"
-#include "fourhold/base/text_file.h"
 #include "fourhold/confidence/observation.h"
 #include "fourhold/measured/comparison.h"
 #include "fourhold/measured/exclusions.h"
+#include "fourhold/measured/row_files.h"
 
 namespace fourhold::api {
 namespace {
@@ -23,11 +23,10 @@ using confidence::OwnRun;
 using confidence::OwnRuns;
 
 constexpr const char* kObserved = "--observed";
-constexpr std::int64_t kMostObservedBytes = std::int64_t{256} << 20;
 
 bool is_row_file(std::string_view observed) {
   constexpr std::string_view kEnd = ".csv";
-  return observed.size() > kEnd.size() && observed.substr(observed.size() - kEnd.size()) == kEnd;
+  return observed.size() > kEnd.size() && observed.ends_with(kEnd);
 }
 
 // Each row under the profile of its own framework, against its own device.
@@ -36,8 +35,7 @@ void observe_rows(const std::string& file, OwnRuns& own, std::vector<std::string
   measured::Catalogue catalogue;
   std::int64_t taken = 0;
   std::int64_t left = 0;
-  for (const measured::MeasuredRow& row :
-       measured::parse_rows(read_text_file(file, kMostObservedBytes), file)) {
+  for (const measured::MeasuredRow& row : measured::read_row_file(file)) {
     const measured::RowResult result = measured::compare_row(row, exclusions, catalogue, 0);
     OwnRun run{.profile = result.profile,
                .device = result.device,

@@ -12,15 +12,12 @@
 
 #include "fourhold/base/error.h"
 #include "fourhold/base/near_match.h"
-#include "fourhold/base/text_file.h"
 #include "fourhold/confidence/residual_table.h"
-#include "fourhold/measured/builtin_rows.h"
 #include "fourhold/measured/row_confidence.h"
+#include "fourhold/measured/row_files.h"
 
 namespace fourhold::api {
 namespace {
-
-constexpr std::int64_t kMostRowFileBytes = std::int64_t{256} << 20;
 
 using measured::MeasuredRow;
 
@@ -54,13 +51,9 @@ std::vector<MeasuredRow> read_rows(const ValidateRequest& request) {
   }
   std::vector<MeasuredRow> rows;
   for (const std::string& file : request.files) {
-    add_rows(rows, measured::parse_rows(read_text_file(file, kMostRowFileBytes), file));
+    add_rows(rows, measured::read_row_file(file));
   }
-  if (request.builtin) {
-    for (const EmbeddedFile& file : measured::embedded_rows()) {
-      add_rows(rows, measured::parse_rows(file.text, std::string(file.name) + ".csv"));
-    }
-  }
+  if (request.builtin) add_rows(rows, measured::builtin_rows());
   refuse_second_reading(rows);
   return rows;
 }

@@ -132,5 +132,19 @@ TEST_F(Endings, AResumptionWithMoreStepsSaysSo) {
   EXPECT_EQ(std::count(notes.begin(), notes.end(), wanted), 1);
 }
 
+// Weights of a save that was cut short are no more a start than they are a checkpoint to resume.
+TEST_F(Endings, WeightsOfAnUnfinishedSaveAreNoStart) {
+  static_cast<void>(run(kept(1)));
+  fs::remove(fs::path(step_folder(1)) / std::string(kMarkerName));
+  TrainSetup setup = small_training(plan::Precision::bf16, 1, 1);
+  setup.checkpoints.weights = step_folder(1);
+  try {
+    static_cast<void>(run(setup));
+    FAIL() << "nothing says that they are whole";
+  } catch (const Error& fault) {
+    EXPECT_NE(std::string(fault.what()).find("its save was not finished"), std::string::npos);
+  }
+}
+
 }  // namespace
 }  // namespace fourhold::engine

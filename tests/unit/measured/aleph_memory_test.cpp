@@ -3,22 +3,16 @@
 
 #include <gtest/gtest.h>
 
-#include "fourhold/measured/builtin_rows.h"
 #include "fourhold/measured/row_setup.h"
 #include "fourhold/predict/memory.h"
+#include "tests/unit/measured/builtin_row.h"
 
 namespace fourhold::measured {
 namespace {
 
-RowSetup setup_of_row(std::string_view id) {
+RowSetup setup_of_row(const std::string& id) {
   Catalogue catalogue;
-  for (const EmbeddedFile& file : embedded_rows()) {
-    for (const MeasuredRow& row : parse_rows(file.text, std::string(file.name))) {
-      if (row.id == id) return *setup_of(row, catalogue).setup;
-    }
-  }
-  ADD_FAILURE() << id;
-  return {};
+  return setup_of(builtin_row(id), catalogue).setup.value();
 }
 
 std::int64_t peak_with(RowSetup setup, model::LossSaving loss) {

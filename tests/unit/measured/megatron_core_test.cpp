@@ -6,27 +6,18 @@
 
 #include <gtest/gtest.h>
 
-#include "fourhold/measured/builtin_rows.h"
 #include "fourhold/measured/comparison.h"
 #include "fourhold/measured/exclusions.h"
+#include "tests/unit/measured/builtin_row.h"
 
 namespace fourhold::measured {
 namespace {
 
 // Predicted over published allocated memory, in percent above 0.
 double error_of(const std::string& id) {
-  static const std::map<std::string, MeasuredRow> rows = [] {
-    std::map<std::string, MeasuredRow> by_id;
-    for (const EmbeddedFile& file : embedded_rows()) {
-      for (MeasuredRow& row : parse_rows(file.text, std::string(file.name))) {
-        by_id.emplace(row.id, std::move(row));
-      }
-    }
-    return by_id;
-  }();
   Catalogue catalogue;
   const Exclusions none("id,when,aspect,reason,source\n", "none");
-  const RowResult result = compare_row(rows.at(id), none, catalogue, 0);
+  const RowResult result = compare_row(builtin_row(id), none, catalogue, 0);
   const auto found =
       std::find_if(result.comparisons.begin(), result.comparisons.end(),
                    [](const Comparison& one) { return one.metric == Metric::memory_allocated; });

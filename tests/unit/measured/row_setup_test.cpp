@@ -9,25 +9,12 @@
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
-#include "fourhold/measured/builtin_rows.h"
 #include "fourhold/plan/recompute_policy.h"
+#include "tests/unit/measured/builtin_row.h"
 #include "tests/unit/measured/row_text.h"
 
 namespace fourhold::measured {
 namespace {
-
-const std::map<std::string, MeasuredRow>& builtin() {
-  static const std::map<std::string, MeasuredRow> rows = [] {
-    std::map<std::string, MeasuredRow> by_id;
-    for (const EmbeddedFile& file : embedded_rows()) {
-      for (MeasuredRow& row : parse_rows(file.text, std::string(file.name))) {
-        by_id.emplace(row.id, std::move(row));
-      }
-    }
-    return by_id;
-  }();
-  return rows;
-}
 
 // The plan in the order of the columns.
 std::string text_of(const RowSetup& setup) {
@@ -46,12 +33,12 @@ std::string text_of(const RowSetup& setup) {
 
 std::string plan_of(const std::string& id) {
   Catalogue catalogue;
-  const RowReading reading = setup_of(builtin().at(id), catalogue);
+  const RowReading reading = setup_of(builtin_row(id), catalogue);
   return reading.setup ? text_of(*reading.setup) : "skipped: " + reading.skipped;
 }
 
 std::string reading_of(const std::string& id, const std::function<void(MeasuredRow&)>& change) {
-  MeasuredRow row = builtin().at(id);
+  MeasuredRow row = builtin_row(id);
   change(row);
   Catalogue catalogue;
   const RowReading reading = setup_of(row, catalogue);
@@ -139,7 +126,7 @@ TEST(RowSetup, RebuildsTheRunOfEverySource) {
 TEST(RowSetup, ModelsOfSeveralSources) {
   Catalogue catalogue;
   const auto setup = [&catalogue](const char* id) {
-    return *setup_of(builtin().at(id), catalogue).setup;
+    return *setup_of(builtin_row(id), catalogue).setup;
   };
   // DeepSeek-V2 (arXiv 2405.04434): one dense layer in front, two shared experts of 1,536.
   const model::ModelConfig v2 = setup("simumax-0005").config;
@@ -161,7 +148,7 @@ TEST(RowSetup, ModelsOfSeveralSources) {
 }
 
 MeasuredRow changed(const std::string& id, const std::function<void(MeasuredRow&)>& change) {
-  MeasuredRow row = builtin().at(id);
+  MeasuredRow row = builtin_row(id);
   change(row);
   return row;
 }

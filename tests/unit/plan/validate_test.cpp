@@ -1,43 +1,12 @@
 #include "fourhold/plan/validate.h"
 
-#include <functional>
-
 #include <gtest/gtest.h>
 
 #include "fourhold/plan/schedule.h"
-#include "small_models.h"
+#include "legal_plan.h"
 
 namespace fourhold::plan {
 namespace {
-
-Profile everything() {
-  Profile profile;
-  profile.name = "standard";
-  profile.zero_stages = {0, 1, 2, 3};
-  profile.splits.assign(kSplitNames.begin(), kSplitNames.end());
-  return profile;
-}
-
-// A legal plan on one device: eight layers in one stage.
-Plan smallest() {
-  Plan plan;
-  plan.seq = 1024;
-  plan.layers_per_stage = {8};
-  return plan;
-}
-
-using Change = std::function<void(Plan&)>;
-
-Plan changed(const Change& change) {
-  Plan plan = smallest();
-  change(plan);
-  return plan;
-}
-
-Fault refusal(const Change& change, const model::ModelConfig& config = dense_model({}),
-              const Profile& profile = everything()) {
-  return fault_of([&] { validate(changed(change), config, profile); });
-}
 
 void expect_legal(const Change& change, const model::ModelConfig& config = dense_model({})) {
   EXPECT_NO_THROW(validate(changed(change), config, everything()));

@@ -86,8 +86,13 @@ std::optional<SavedCheckpoint> own_checkpoint(const std::string& weights, Verify
   std::error_code fault;
   const fs::path path(weights);
   const fs::path folder = fs::is_directory(path, fault) ? path : path.parent_path();
-  if (!fs::exists(folder / std::string(kMarkerName), fault)) return std::nullopt;
-  return open_checkpoint(folder.empty() ? "." : folder.string(), verify);
+  const std::string name = folder.empty() ? "." : folder.string();
+  if (fs::exists(folder / std::string(kMarkerName), fault)) return open_checkpoint(name, verify);
+  if (!fs::exists(folder / std::string(kRunStateName), fault)) return std::nullopt;
+  throw Error(name, fmt::format("has no {}: its save was not finished", kMarkerName),
+              fmt::format("use another checkpoint; weights known to be good are taken without "
+                          "their {}",
+                          kRunStateName));
 }
 
 bool is_complete(const std::string& path, Verify verify) {

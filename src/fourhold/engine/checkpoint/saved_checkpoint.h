@@ -33,7 +33,8 @@ struct SavedCheckpoint {
 
 // The checkpoint that weights are part of, whether its folder or one file in it is named: weights
 // of ours are opened by nothing else, so that none is read unchecked. No value for weights that are
-// not of ours, which have no marker beside them. Errors are open_checkpoint's.
+// not of ours, which have neither marker nor run state beside them. Errors are open_checkpoint's,
+// and a run state without a marker is one: a save that was not finished.
 [[nodiscard]] std::optional<SavedCheckpoint> own_checkpoint(const std::string& weights,
                                                             Verify verify);
 

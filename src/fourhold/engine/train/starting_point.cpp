@@ -7,12 +7,12 @@
 
 namespace fourhold::engine {
 
-std::string precision_name(const TrainSetup& setup) {
-  return std::string(plan::kPrecisionNames[static_cast<std::size_t>(setup.plan.precision)]);
+std::string precision_name(const plan::Plan& plan) {
+  return std::string(plan::kPrecisionNames[static_cast<std::size_t>(plan.precision)]);
 }
 
-std::string optimizer_name(const TrainSetup& setup) {
-  return std::string(plan::kOptimizerNames[static_cast<std::size_t>(setup.plan.optimizer)]);
+std::string optimizer_name(const plan::Plan& plan) {
+  return std::string(plan::kOptimizerNames[static_cast<std::size_t>(plan.optimizer)]);
 }
 
 StartingPoint::StartingPoint(const TrainSetup& setup, const data::TokenSource& source)
@@ -37,8 +37,8 @@ void StartingPoint::require_resumable() const {
   const SavedCheckpoint& saved = *from_.checkpoint;
   check_resumable(saved.run, saved.model,
                   {.model = setup_.model,
-                   .precision = precision_name(setup_),
-                   .optimizer = optimizer_name(setup_),
+                   .precision = precision_name(setup_.plan),
+                   .optimizer = optimizer_name(setup_.plan),
                    .data = fingerprint_},
                   saved.path);
   if (saved.run.step < setup_.steps) return;

@@ -54,7 +54,7 @@ class StartingPoint {
 };
 
 // "bf16-split", "adamw": as a checkpoint names them.
-[[nodiscard]] std::string precision_name(const TrainSetup& setup);
-[[nodiscard]] std::string optimizer_name(const TrainSetup& setup);
+[[nodiscard]] std::string precision_name(const plan::Plan& plan);
+[[nodiscard]] std::string optimizer_name(const plan::Plan& plan);
 
 }  // namespace fourhold::engine

@@ -269,8 +269,8 @@ class Run {
     state.step = step;
     state.seed = static_cast<std::int64_t>(setup_.options.seed);
     state.tokens_seen = tokens_seen_;
-    state.precision = precision_name(setup_);
-    state.optimizer = optimizer_name(setup_);
+    state.precision = precision_name(setup_.plan);
+    state.optimizer = optimizer_name(setup_.plan);
     state.data = origin_.fingerprint();
     state.data_position = data::to_json(position_, dataset_.order());
     state.tokenizer = source_.tokenizer();
