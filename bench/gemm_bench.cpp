@@ -5,8 +5,7 @@
 // `ratio`, the median over pairs of oneDNN's time over ours (above 1: ours is faster), and GF/s of
 // both by their median. Times are CPU seconds of the process, and rates those seconds shared by
 // its threads, because the machine may be busy; run with OMP_WAIT_POLICY=passive, so that waiting
-// is not counted. FOURHOLD_GEMM_CSV=FILE appends lines of layer, form, dtype, threads, kernel,
-// ratio and both rates, for bench/results/.
+// is not counted. bench/gemm runs this and writes what bench/results/ keeps.
 #include <benchmark/benchmark.h>
 #include <sys/mman.h>
 #include <time.h>
@@ -15,8 +14,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
-#include <fstream>
 #include <new>
 #include <string>
 #include <vector>
@@ -81,9 +78,6 @@ void fill(const Tensor& tensor) {
   }
 }
 
-// What a figure needs; the runs by which the library finds its number of iterations have fewer.
-constexpr std::size_t kFewestPairs = 7;
-
 struct Layer {
   const char* name;
   GemmSizes sizes;
@@ -140,13 +134,6 @@ void own_beside_onednn(benchmark::State& state, const Layer& layer, GemmForm for
   state.counters["own_GF/s"] = own_rate;
   state.counters["onednn_GF/s"] = onednn_rate;
   state.SetLabel(std::string(own.name));
-  const char* const path = std::getenv("FOURHOLD_GEMM_CSV");
-  if (path != nullptr && ratios.size() >= kFewestPairs) {
-    std::ofstream(path, std::ios::app)
-        << layer.name << ',' << static_cast<int>(form) << ',' << to_string(operands) << ','
-        << threads << ',' << own.name << ',' << median(ratios) << ',' << own_rate << ','
-        << onednn_rate << '\n';
-  }
 }
 
 const bool kRegistered = [] {
