@@ -3,12 +3,16 @@
 
 #include <array>
 #include <cmath>
+#include <functional>
+#include <map>
 #include <ostream>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "fourhold/ledger/compare.h"
+#include "fourhold/ledger/placement.h"
 #include "tests/engine/executor/run_fixture.h"
 
 namespace fourhold::engine::testing {
@@ -24,7 +28,8 @@ struct Combination {
 };
 
 void PrintTo(const Combination& combination, std::ostream* out) {
-  constexpr std::array<const char*, 4> kFamilies{"gpt2", "gpt2 untied", "llama", "qwen3"};
+  constexpr std::array<const char*, 5> kFamilies{"gpt2", "gpt2 untied", "llama", "qwen3",
+                                                 "mistral"};
   *out << kFamilies[static_cast<std::size_t>(combination.family)] << " "
        << plan::kPrecisionNames[static_cast<std::size_t>(combination.precision)] << " recompute "
        << static_cast<int>(combination.recompute) << " " << combination.micro_batch << " x "
@@ -46,7 +51,8 @@ std::string differences(const ledger::Comparison& comparison) {
 
 std::vector<Combination> combinations() {
   std::vector<Combination> all;
-  for (const Family family : {Family::gpt2, Family::gpt2_untied, Family::llama, Family::qwen3}) {
+  for (const Family family :
+       {Family::gpt2, Family::gpt2_untied, Family::llama, Family::qwen3, Family::mistral}) {
     for (const auto precision : {plan::Precision::fp32, plan::Precision::bf16,
                                  plan::Precision::bf16_split, plan::Precision::bf16_pure}) {
       for (const auto recompute :
@@ -61,20 +67,26 @@ std::vector<Combination> combinations() {
   return all;
 }
 
+TinyRun run_of(const Combination& asked, const Options& options) {
+  return make_run(
+      asked.family,
+      [&](plan::Plan& plan) {
+        plan.precision = asked.precision;
+        plan.recompute.kind = asked.recompute;
+        if (asked.recompute == plan::RecomputeKind::selective) {
+          plan.recompute = plan::recompute_from_string("selective");
+        }
+        plan.micro_batch = asked.micro_batch;
+        plan.grad_accum = asked.grad_accum;
+        plan.loss_chunk = asked.loss_chunk;
+      },
+      options);
+}
+
 class Bytes : public ::testing::TestWithParam<Combination> {};
 
 TEST_P(Bytes, MeasuredEqualPredictedEntryByEntry) {
-  const Combination& asked = GetParam();
-  TinyRun run = make_run(asked.family, [&](plan::Plan& plan) {
-    plan.precision = asked.precision;
-    plan.recompute.kind = asked.recompute;
-    if (asked.recompute == plan::RecomputeKind::selective) {
-      plan.recompute = plan::recompute_from_string("selective");
-    }
-    plan.micro_batch = asked.micro_batch;
-    plan.grad_accum = asked.grad_accum;
-    plan.loss_chunk = asked.loss_chunk;
-  });
+  TinyRun run = run_of(GetParam(), {});
   fill_weights(*run.executor);
   PlainDriver driver(run);
   for (int step = 0; step < 2; ++step) run.executor->run_step(driver);
@@ -88,17 +100,89 @@ TEST_P(Bytes, MeasuredEqualPredictedEntryByEntry) {
   EXPECT_EQ(measured.live_peak_bytes, run.predicted.live_peak_bytes);
 }
 
+// --- placement ----------------------------------------------------------------------------------
+
+// Offsets in the arena by key and first step: an entry of one key may come alive several times.
+using Offsets = std::map<std::pair<std::string, std::int64_t>, std::int64_t>;
+
+Offsets offsets_of(const std::vector<ledger::Entry>& entries,
+                   const std::vector<std::int64_t>& offsets) {
+  Offsets named;
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    named[{ledger::to_string(entries[i].key), entries[i].first_step}] = offsets.at(i);
+  }
+  EXPECT_EQ(named.size(), entries.size());
+  EXPECT_EQ(offsets.size(), entries.size());
+  return named;
+}
+
+Offsets predicted_offsets(const ledger::Ledger& predicted) {
+  return offsets_of(predicted.entries, ledger::place(predicted.entries).offsets);
+}
+Offsets measured_offsets(const Executor& executor) {
+  return offsets_of(executor.measured().entries, executor.measured_offsets());
+}
+
+// The operands that a step touched, in a run that is laid out as one of a user is.
+TinyRun run_without_guards(const Combination& asked,
+                           const std::function<void(ledger::Ledger&)>& change = {}) {
+  TinyRun run = run_of(asked, {.watch = Watch::off, .guard_bytes = 0, .change = change});
+  fill_weights(*run.executor);
+  PlainDriver driver(run);
+  run.executor->run_step(driver);
+  return run;
+}
+
+TEST_P(Bytes, EveryEntryLiesWhereThePredictedPlacementHasIt) {
+  const TinyRun run = run_without_guards(GetParam());
+  EXPECT_EQ(measured_offsets(*run.executor), predicted_offsets(run.predicted));
+  const ledger::Ledger measured = run.executor->measured();
+  const ledger::Placement predicted = ledger::place(run.predicted.entries);
+  EXPECT_EQ(measured.reserved_bytes, predicted.reserved_bytes);
+  // No two of them that are alive at one step share a byte, whatever was predicted.
+  EXPECT_FALSE(ledger::find_fault(
+      measured.entries,
+      {run.executor->measured_offsets(), predicted.arena_bytes, predicted.reserved_bytes}));
+}
+
 INSTANTIATE_TEST_SUITE_P(Combinations, Bytes, ::testing::ValuesIn(combinations()));
 
-TEST(Bytes, ReservedAreTheHighestByteTouchedWithoutGuards) {
-  for (const Family family : {Family::gpt2, Family::llama}) {
-    TinyRun run = make_run(family, [](plan::Plan& plan) { plan.grad_accum = 3; },
-                           {.watch = Watch::off, .guard_bytes = 0});
-    fill_weights(*run.executor);
-    PlainDriver driver(run);
-    run.executor->run_step(driver);
-    EXPECT_EQ(run.executor->measured().reserved_bytes, run.arena->placement().reserved_bytes);
-  }
+// Two moments of one size change places: every size, sum and lifetime stays as it was predicted.
+TEST(Bytes, EntriesThatChangePlacesAreADifferenceOfPlacementAlone) {
+  const Combination plain{Family::gpt2, plan::Precision::fp32, plan::RecomputeKind::none, 2, 1, 0};
+  const TinyRun kept = run_without_guards(plain);
+  const TinyRun changed = run_without_guards(plain, [](ledger::Ledger& ledger) {
+    std::vector<ledger::Entry*> moments;
+    for (ledger::Entry& entry : ledger.entries) {
+      if (entry.key.name == "q_weight" && entry.key.role == ledger::Role::moment1) {
+        moments.push_back(&entry);
+      }
+    }
+    ASSERT_EQ(moments.size(), 2U);  // of two layers
+    std::swap(*moments[0], *moments[1]);
+  });
+  const ledger::Comparison comparison =
+      ledger::compare(kept.predicted, changed.executor->measured());
+  EXPECT_EQ(comparison.entries_differing, 0) << differences(comparison);
+  EXPECT_EQ(comparison.live_peak.difference(), fourhold::Bytes(0));
+  const Offsets predicted = predicted_offsets(kept.predicted);
+  const Offsets measured = measured_offsets(*changed.executor);
+  ASSERT_EQ(measured.size(), predicted.size());
+  int moved = 0;
+  for (const auto& [entry, offset] : measured) moved += offset == predicted.at(entry) ? 0 : 1;
+  EXPECT_EQ(moved, 2);
+}
+
+// An entry that nobody predicted pushes others aside.
+TEST(Bytes, AStrangerInTheArenaIsADifferenceOfPlacement) {
+  const Combination plain{Family::llama, plan::Precision::bf16, plan::RecomputeKind::none, 1, 2, 0};
+  const TinyRun kept = run_without_guards(plain);
+  const TinyRun changed = run_without_guards(plain, [](ledger::Ledger& ledger) {
+    ledger::Entry stranger = ledger.entries.front();
+    stranger.key.name = "stranger";
+    ledger.entries.insert(ledger.entries.begin(), stranger);
+  });
+  EXPECT_NE(measured_offsets(*changed.executor), predicted_offsets(kept.predicted));
 }
 
 // The ledger is what the run is held to: a tensor that it lacks, or has too large or too small,

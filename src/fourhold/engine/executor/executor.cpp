@@ -116,6 +116,7 @@ void Executor::run_work(const PreparedStep& step, std::int64_t micro_batch, Step
       break;
     case Work::compute:
       run_operation(step.call, context());
+      recorder_.called(step.call.operation->kind, step.call.phase);
       break;
     case Work::reduce_loss: {
       // Ranks of one tp group have computed the same loss: the first brings it.

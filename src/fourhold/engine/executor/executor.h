@@ -104,6 +104,15 @@ class Executor {
   [[nodiscard]] std::span<const ParameterTensors> parameters() const { return parameters_; }
   // What has been touched so far, with the highest offset of the arena as its reserved bytes.
   [[nodiscard]] ledger::Ledger measured() const;
+  // Where each of its entries lies, in bytes from the arena's first, as kernels were given it.
+  [[nodiscard]] std::vector<std::int64_t> measured_offsets() const {
+    return slots_.measured_offsets(recorder_);
+  }
+  // Operations of a kind that steps have run in a phase, and products with weights of a form.
+  [[nodiscard]] std::int64_t calls(model::OpKind kind, plan::Phase phase) const {
+    return recorder_.calls(kind, phase);
+  }
+  [[nodiscard]] ProductCount products_run(GemmForm form) const { return gemms_.products_run(form); }
   // Of the matrix products with weights that one micro-batch runs in a phase, as prepared.
   [[nodiscard]] double product_flops(plan::Phase phase) const;
   // Sent by this rank since it began.

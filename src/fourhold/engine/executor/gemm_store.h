@@ -12,6 +12,12 @@
 
 namespace fourhold::engine {
 
+// Products with weights that were run.
+struct ProductCount {
+  std::int64_t calls = 0;
+  double flops = 0;
+};
+
 class GemmStore {
  public:
   explicit GemmStore(Isa isa) : isa_(isa) {}
@@ -20,11 +26,18 @@ class GemmStore {
   PreparedGemm of(const GemmProblem& problem);
   // One line for each (describe, gemm_candidates.h).
   [[nodiscard]] std::vector<std::string> choices() const;
+  // Of one form, since the store was made.
+  [[nodiscard]] ProductCount products_run(GemmForm form) const;
 
  private:
   struct Stored {
     GemmProblem problem;
     GemmChoice choice;
+    std::int64_t runs = 0;
+
+    [[nodiscard]] PreparedGemm prepared(Isa isa) {
+      return {choice.gemm.get(), problem.scratch_bytes(isa), problem.flops(), &runs};
+    }
   };
   Isa isa_;
   std::vector<std::unique_ptr<Stored>> stored_;

@@ -27,14 +27,16 @@ struct Written {
   [[nodiscard]] bool wanted() const { return tensor.data != nullptr; }
 };
 
-// A product prepared for its shapes, and the scratch it takes.
+// A product prepared for its shapes, the scratch it takes, and how often it has been run.
 struct PreparedGemm {
   const Gemm* gemm = nullptr;
   std::int64_t scratch_bytes = 0;
   double flops = 0;
+  std::int64_t* runs = nullptr;
 
   void run(const GemmOperands& operands, std::span<std::byte> scratch) const {
     gemm->run(operands, scratch.first(static_cast<std::size_t>(scratch_bytes)));
+    ++*runs;
   }
 };
 

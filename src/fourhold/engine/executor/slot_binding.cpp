@@ -66,14 +66,23 @@ void SlotBinding::check(std::span<const SlotOperand> operands,
 
 ledger::Ledger SlotBinding::measured(const Recorder& recorder, std::int64_t steps) const {
   ledger::Ledger measured = recorder.ledger(slots_, steps);
+  const std::vector<std::int64_t> offsets = measured_offsets(recorder);
   std::int64_t highest = 0;
-  for (std::size_t i = 0; i < slots_.size(); ++i) {
-    const auto slot = static_cast<SlotId>(i);
-    if (!recorder.touched(slot)) continue;
-    highest = std::max(highest, arena_.offset_of(entries_[i]) + recorder.bytes(slot));
+  for (std::size_t i = 0; i < offsets.size(); ++i) {
+    highest = std::max(highest, offsets[i] + measured.entries[i].bytes.count());
   }
   measured.reserved_bytes = Bytes(highest);
   return measured;
+}
+
+std::vector<std::int64_t> SlotBinding::measured_offsets(const Recorder& recorder) const {
+  const std::byte* const first = arena_.arena().at(0);
+  std::vector<std::int64_t> offsets;
+  for (std::size_t i = 0; i < slots_.size(); ++i) {
+    const auto slot = static_cast<SlotId>(i);
+    if (recorder.touched(slot)) offsets.push_back(recorder.begin(slot) - first);
+  }
+  return offsets;
 }
 
 }  // namespace fourhold::engine

@@ -36,6 +36,8 @@ class SlotBinding {
 
   // What a recorder has seen, with the highest byte touched as the reserved bytes.
   [[nodiscard]] ledger::Ledger measured(const Recorder& recorder, std::int64_t steps) const;
+  // Where each of its entries lies: bytes from the arena's first to that which kernels were given.
+  [[nodiscard]] std::vector<std::int64_t> measured_offsets(const Recorder& recorder) const;
 
  private:
   const std::vector<TensorSlot>& slots_;
