@@ -52,36 +52,45 @@ TrainSetup setup_of(const Case& one) {
   return setup;
 }
 
-// Counts from the end of the first step to the end of the last.
-AllocationCount count_of_warm_steps(const TrainSetup& setup, std::vector<std::string>& kernels) {
-  AllocationCount count;
-  const TrainResult result = train(setup, {.note = [](const std::string&) {},
-                                           .line =
-                                               [&](const TrainLine& line) {
-                                                 if (line.step.step == 1) testing::start_counting();
-                                                 if (line.step.step != kSteps) return;
-                                                 count = testing::stop_counting();
-                                               },
-                                           .stop_asked = [] { return false; }});
+struct CountedRun {
+  std::vector<AllocationCount> steps;  // of each, from before its data to its line in the log
+  std::vector<std::string> kernels;
+};
+CountedRun run_counted(const TrainSetup& setup) {
+  CountedRun run;
+  const TrainResult result = train(
+      setup, {.note = [](const std::string&) {},
+              .line = [&](const TrainLine&) { run.steps.push_back(testing::stop_counting()); },
+              // Asked before each step, the first included, and after all that comes before.
+              .stop_asked =
+                  [] {
+                    testing::start_counting();
+                    return false;
+                  }});
+  static_cast<void>(testing::stop_counting());
   EXPECT_EQ(result.last_step, kSteps);
   EXPECT_TRUE(result.comparison.is_equal());
-  kernels = result.kernels;
-  return count;
+  run.kernels = result.kernels;
+  return run;
 }
 
 class Allocations : public ::testing::TestWithParam<Case> {};
 
-TEST_P(Allocations, NoneAboveOneMebibyteIsMadeInAWarmStep) {
-  std::vector<std::string> kernels;
-  const AllocationCount count = count_of_warm_steps(setup_of(GetParam()), kernels);
-  EXPECT_EQ(count.above_limit, 0);
-  EXPECT_LE(count.largest, kAllocationLimit);
-  // All together, too: many small ones would be a tensor in pieces.
-  EXPECT_LE(count.bytes / (kSteps - 1), kAllocationLimit);
-  EXPECT_FALSE(kernels.empty());
-  RecordProperty("calls_per_step", std::to_string(count.calls / (kSteps - 1)));
-  RecordProperty("bytes_per_step", std::to_string(count.bytes / (kSteps - 1)));
-  RecordProperty("largest", std::to_string(count.largest));
+TEST_P(Allocations, NoneAboveOneMebibyteIsMadeInAStep) {
+  const CountedRun run = run_counted(setup_of(GetParam()));
+  ASSERT_EQ(run.steps.size(), static_cast<std::size_t>(kSteps));
+  for (std::size_t i = 0; i < run.steps.size(); ++i) {
+    const AllocationCount& count = run.steps[i];
+    const std::string step = "step_" + std::to_string(i + 1);
+    EXPECT_EQ(count.above_limit, 0) << step;
+    EXPECT_LE(count.largest, kAllocationLimit) << step;
+    // All together, too: many small ones would be a tensor in pieces.
+    EXPECT_LE(count.bytes, kAllocationLimit) << step;
+    RecordProperty(step + "_calls", std::to_string(count.calls));
+    RecordProperty(step + "_bytes", std::to_string(count.bytes));
+    RecordProperty(step + "_largest", std::to_string(count.largest));
+  }
+  EXPECT_FALSE(run.kernels.empty());
 }
 
 INSTANTIATE_TEST_SUITE_P(
