@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "fourhold/base/quantity.h"
+#include "fourhold/measured/aleph_stages.h"
 #include "fourhold/measured/attention_words.h"
 #include "fourhold/measured/row_words.h"
 
@@ -197,6 +198,9 @@ void refine_aleph_alpha(const MeasuredRow& row, RowDraft& draft) {
   profile.vocabulary_multiple = 1;
   profile.vocabulary_multiple_times_tp = false;
   profile.time.gradient_wire_bytes = 4;
+  if (const std::int64_t pp = *draft.request.pp; pp > 1) {
+    draft.request.layers_per_stage = aleph_stages(draft.config.layer_count(), pp);
+  }
 }
 
 }  // namespace fourhold::measured
