@@ -4,10 +4,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cstdlib>
 #include <string>
 #include <string_view>
+
+#include "fourhold/base/ascii.h"
 
 namespace fourhold::shell {
 namespace {
@@ -37,8 +38,7 @@ report::Charset charset_of_locale() {
     locale = environment(name);
     if (!locale.empty()) break;
   }
-  std::transform(locale.begin(), locale.end(), locale.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  locale = lowered(locale);
   const bool utf8 = locale.empty() || locale.find("utf-8") != std::string::npos ||
                     locale.find("utf8") != std::string::npos;
   return utf8 ? report::Charset::utf8 : report::Charset::ascii;

@@ -20,7 +20,7 @@ using measured::MeasuredRow;
 
 std::vector<std::string> classes_of(const MeasuredRow& row, const measured::RowSetup& setup) {
   std::vector<std::string> classes{"all"};
-  const std::string precision = measured::lowered(row.precision);
+  const std::string precision = lowered(row.precision);
   const bool fp8 = measured::contains(precision, "fp8") || measured::contains(precision, "float8");
   const bool fp4 = measured::contains(precision, "fp4");
   classes.emplace_back(row.experts ? "experts" : "dense");

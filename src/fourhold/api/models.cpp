@@ -7,6 +7,7 @@
 
 #include "fourhold/api/run.h"
 #include "fourhold/api/run_text.h"
+#include "fourhold/base/ascii.h"
 #include "fourhold/base/error.h"
 #include "fourhold/base/quantity.h"
 #include "fourhold/model/catalogue.h"
@@ -16,12 +17,6 @@
 
 namespace fourhold::api {
 namespace {
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(' ');
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(' ') - first + 1);
-}
 
 // The row "| name.json | facts | total |" of the table of sources.
 void add_sources(ModelRow& row) {

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <utility>
 
+#include "fourhold/base/ascii.h"
+
 namespace fourhold {
 namespace {
 
@@ -11,9 +13,8 @@ namespace {
 constexpr std::size_t kMaxLength = 64;
 
 std::string folded(std::string_view word) {
-  std::string out(word);
+  std::string out = lowered(word);
   for (char& c : out) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
     if (c == '_' || c == ' ') c = '-';
   }
   return out;

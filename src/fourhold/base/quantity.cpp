@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "fourhold/base/ascii.h"
 #include "fourhold/base/error.h"
 
 namespace fourhold {
@@ -54,8 +55,6 @@ struct Number {
   std::string unit;  // lower case
 };
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
 class Reader {
  public:
   Reader(std::string_view text, const std::string& where, std::string hint)
@@ -73,10 +72,7 @@ class Reader {
     if (!any_digit_) fail("is not a number");
     read_exponent(number);
     while (at_ < text_.size() && text_[at_] == ' ') ++at_;
-    number.unit = text_.substr(at_);
-    for (char& c : number.unit) {
-      if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-    }
+    number.unit = lowered(text_.substr(at_));
     return number;
   }
 

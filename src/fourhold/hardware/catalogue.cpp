@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "fourhold/base/ascii.h"
 #include "fourhold/base/error.h"
 #include "fourhold/base/near_match.h"
 #include "fourhold/hardware/device_file.h"
@@ -17,15 +18,13 @@
 namespace fourhold::hardware {
 namespace {
 
-char lowered(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
 // Lower-case runs of letters and digits: "RTX PRO 6000 (96GB)" gives rtx, pro, 6000, 96gb.
 std::vector<std::string> words_of(std::string_view text) {
   std::vector<std::string> words;
   bool inside = false;
   for (const char raw : text) {
     const char c = lowered(raw);
-    const bool part = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '+';
+    const bool part = is_letter(c) || is_digit(c) || c == '+';
     if (part && !inside) words.emplace_back();
     if (part) words.back() += c;
     inside = part;

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "fourhold/base/ascii.h"
 #include "fourhold/base/error.h"
 
 namespace fourhold::ledger {
@@ -15,10 +16,6 @@ namespace {
 
 constexpr std::size_t kMaxParts = 5;  // block, layer, name, variant, role
 constexpr std::string_view kMicroBatchMark = "@mb";
-
-// std::isalpha and its kind depend on the locale.
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
 [[noreturn]] void refuse(std::string_view text, const std::string& fault) {
   throw Error("", fmt::format("'{:.80}' is not a key: {}", text, fault),

@@ -1,14 +1,8 @@
 #include "fourhold/measured/row_words.h"
 
-namespace fourhold::measured {
+#include "fourhold/base/ascii.h"
 
-std::string lowered(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    out += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  }
-  return out;
-}
+namespace fourhold::measured {
 
 bool contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
@@ -25,7 +19,7 @@ std::optional<std::int64_t> number_behind(std::string_view text, std::string_vie
   std::int64_t value = 0;
   std::size_t digits = 0;
   for (std::size_t i = found + mark.size(); i < text.size() && digits < kMostDigits; ++i) {
-    if (text[i] < '0' || text[i] > '9') break;
+    if (!is_digit(text[i])) break;
     value = value * 10 + (text[i] - '0');
     ++digits;
   }

@@ -3,12 +3,12 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <string_view>
+
+#include "fourhold/base/ascii.h"
 
 namespace fourhold::measured {
 
-[[nodiscard]] std::string lowered(std::string_view text);
 [[nodiscard]] bool contains(std::string_view text, std::string_view part);
 [[nodiscard]] bool starts_with(std::string_view text, std::string_view part);
 

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "fourhold/base/ascii.h"
 #include "fourhold/base/error.h"
 #include "fourhold/model/hf_families.h"
 
@@ -14,8 +15,7 @@ namespace {
 std::string normalised(std::string_view name) {
   std::string out;
   for (const char c : name) {
-    if (c >= 'A' && c <= 'Z') out += static_cast<char>(c - 'A' + 'a');
-    if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')) out += c;
+    if (is_letter(c) || is_digit(c)) out += lowered(c);
   }
   return out;
 }

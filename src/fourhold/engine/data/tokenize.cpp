@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "fourhold/base/ascii.h"
 #include "fourhold/base/error.h"
 #include "fourhold/base/near_match.h"
 #include "fourhold/base/quantity.h"
@@ -22,7 +23,7 @@ bool has_extension(const std::string& path, std::string_view extension) {
   const std::size_t length = std::min(path.size(), extension.size());
   const std::string_view end = std::string_view(path).substr(path.size() - length);
   return std::equal(end.begin(), end.end(), extension.begin(), extension.end(),
-                    [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a - 'A' + 'a' : a) == b; });
+                    [](char a, char b) { return lowered(a) == b; });
 }
 
 bool holds_examples(const std::string& path) {

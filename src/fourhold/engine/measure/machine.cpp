@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "fourhold/base/ascii.h"
 #include "fourhold/base/quantity.h"
 #include "fourhold/engine/measure/kernel_rates.h"
 
@@ -41,10 +42,8 @@ Measured measure_type(const Trial& trial, double memory) {
 std::string device_name(const std::string& processor, int threads) {
   std::string name;
   for (const char letter : processor) {
-    const bool plain = (letter >= 'a' && letter <= 'z') || (letter >= '0' && letter <= '9');
-    const bool upper = letter >= 'A' && letter <= 'Z';
-    if (plain || upper) {
-      name += upper ? static_cast<char>(letter - 'A' + 'a') : letter;
+    if (is_letter(letter) || is_digit(letter)) {
+      name += lowered(letter);
     } else if (!name.empty() && name.back() != '-') {
       name += '-';
     }
