@@ -4,12 +4,13 @@ find_package(GTest REQUIRED)
 find_package(rapidcheck REQUIRED)
 include(GoogleTest)
 
-# fourhold_test(<name> SOURCES <file>... [LIBRARIES <target>...] [LABEL <label>])
+# fourhold_test(<name> SOURCES <file>... [LIBRARIES <target>...] [LABEL <label>] [PORTABLE <filter>])
 #
 # Builds one GoogleTest binary; ctest counts each of its tests. They are listed when ctest starts,
-# so the build does not wait for the binary to run.
+# so the build does not wait for the binary to run. Those that match the filter take the machine's
+# best instruction set (tests/tested_isa) and are run again with the portable kernels alone.
 function(fourhold_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 ARG "" "LABEL" "SOURCES;LIBRARIES")
+  cmake_parse_arguments(PARSE_ARGV 1 ARG "" "LABEL;PORTABLE" "SOURCES;LIBRARIES")
   if(NOT ARG_LABEL)
     set(ARG_LABEL unit)
   endif()
@@ -31,13 +32,21 @@ function(fourhold_test name)
   if(ARG_LABEL STREQUAL "mpi")
     set(processors 2)
   endif()
-  target_link_libraries(${name} PRIVATE ${ARG_LIBRARIES} GTest::gtest_main rapidcheck
-                                        rapidcheck_gtest fourhold_format)
-  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST TEST_PREFIX "${name}: "
-                       PROPERTIES LABELS ${ARG_LABEL} TIMEOUT 300 PROCESSORS ${processors}
-                       # Lists lose all but their first here.
-                       ENVIRONMENT "RC_PARAMS=max_success=${draws} max_discard_ratio=100"
-                       ENVIRONMENT_MODIFICATION "OMP_WAIT_POLICY=set:passive")
+  set(main GTest::gtest_main)
+  if(ARG_PORTABLE)
+    set(main fourhold_tested_isa)
+  endif()
+  target_link_libraries(${name} PRIVATE ${ARG_LIBRARIES} ${main} rapidcheck rapidcheck_gtest
+                                        fourhold_format)
+  set(properties PROPERTIES LABELS ${ARG_LABEL} TIMEOUT 300 PROCESSORS ${processors}
+                 # Lists lose all but their first here.
+                 ENVIRONMENT "RC_PARAMS=max_success=${draws} max_discard_ratio=100"
+                 ENVIRONMENT_MODIFICATION "OMP_WAIT_POLICY=set:passive")
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST TEST_PREFIX "${name}: " ${properties})
+  if(ARG_PORTABLE)
+    gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST TEST_PREFIX "${name} --isa=portable: "
+                         TEST_FILTER "${ARG_PORTABLE}" EXTRA_ARGS --isa=portable ${properties})
+  endif()
 endfunction()
 
 # fourhold_mpi_test(<name> <command>...): one that starts ranks, label mpi; it takes both cores.

@@ -10,6 +10,7 @@
 #include <set>
 #include <string>
 
+#include "fourhold/engine/kernels/process_isa.h"
 #include "fourhold/engine/launch/shared_memory.h"
 
 namespace fourhold::engine_app {
@@ -73,6 +74,12 @@ int threads_of(std::int64_t asked) {
   if (asked == 0) return static_cast<int>(engine::default_threads(place));
   engine::require_cores(asked, place);
   return static_cast<int>(asked);
+}
+
+engine::Isa use_isa(const std::optional<std::string>& asked) {
+  const engine::Isa isa = engine::isa_of_plan(asked.value_or("auto"));
+  engine::limit_process_to(isa);
+  return isa;
 }
 
 }  // namespace fourhold::engine_app

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "fourhold/engine/kernels/isa.h"
 #include "fourhold/engine/launch/rank_checks.h"
 
 namespace fourhold::engine_app {
@@ -31,5 +32,9 @@ namespace fourhold::engine_app {
 
 // Threads of a run: those asked for, or all usable cores. Throws Error for more than the mask has.
 [[nodiscard]] int threads_of(std::int64_t asked);
+
+// The instruction set of a run: the one asked for, or the best there is. From here on no kernel of
+// the process leaves it. Throws Error as isa_of_plan.
+[[nodiscard]] engine::Isa use_isa(const std::optional<std::string>& asked);
 
 }  // namespace fourhold::engine_app

@@ -129,7 +129,7 @@ std::optional<Device> measure_together(const JoinedRanks& ranks, const engine::E
 ExitCode measure_as(const Question& question, const api::MeasureRequest& request,
                     const JoinedRanks& ranks) {
   if (!request.output.empty()) require_device_file(request.output);
-  const engine::Isa isa = engine::isa_of_plan(request.plan.isa.value_or("auto"));
+  const engine::Isa isa = use_isa(request.plan.isa);
   const engine::Execution execution{.threads = threads_of(request.plan.threads.value_or(0)),
                                     .isa = isa};
   const auto effort = request.quick ? engine::Effort::quick : engine::Effort::thorough;

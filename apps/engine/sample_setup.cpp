@@ -10,7 +10,6 @@
 #include "apps/engine/train_setup.h"
 #include "fourhold/base/error.h"
 #include "fourhold/base/quantity.h"
-#include "fourhold/engine/kernels/isa.h"
 #include "fourhold/engine/train/process_memory.h"
 #include "fourhold/ledger/placement.h"
 #include "fourhold/plan/isa.h"
@@ -185,8 +184,7 @@ PreparedSampling prepare_sampling(const api::SampleRequest& request) {
   setup.plan = engine::sample_plan(source.model, precision_of(request, source.weights), prompt,
                                    setup.tokens);
   setup.plan.threads = threads_of(request.plan.threads.value_or(0));
-  setup.plan.isa =
-      std::string(plan::to_string(engine::isa_of_plan(request.plan.isa.value_or("auto"))));
+  setup.plan.isa = std::string(plan::to_string(use_isa(request.plan.isa)));
   plan::validate(setup.plan, source.model, setup.profile);
   setup.rule = choice.rule();
   const ledger::Ledger predicted =

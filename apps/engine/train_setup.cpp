@@ -17,7 +17,6 @@
 #include "fourhold/base/json.h"
 #include "fourhold/base/quantity.h"
 #include "fourhold/engine/checkpoint/marker.h"
-#include "fourhold/engine/kernels/isa.h"
 #include "fourhold/engine/train/process_memory.h"
 #include "fourhold/model/load_model.h"
 #include "fourhold/predict/verdict.h"
@@ -31,8 +30,7 @@ api::RunRequest run_request(const api::TrainRequest& request) {
   const std::int64_t ranks = rank_place().started.ranks;
   if (ranks > 1 && !run.plan.count && !run.plan.dp) run.plan.count = ranks;
   run.plan.threads = threads_of(run.plan.threads.value_or(0));
-  const engine::Isa isa = engine::isa_of_plan(run.plan.isa.value_or("auto"));
-  run.plan.isa = std::string(plan::to_string(isa));
+  run.plan.isa = std::string(plan::to_string(use_isa(run.plan.isa)));
   return run;
 }
 

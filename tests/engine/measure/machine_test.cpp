@@ -12,6 +12,7 @@
 #include "fourhold/engine/measure/kernel_rates.h"
 #include "fourhold/engine/measure/timing.h"
 #include "fourhold/hardware/device_file.h"
+#include "tests/tested_isa/tested_isa.h"
 
 namespace fourhold::engine {
 namespace {
@@ -63,7 +64,7 @@ TEST(Machine, IsADeviceFileThatReadsBack) {
   constexpr std::array kComputes{DType::bf16, DType::fp32};
   const hardware::Device device =
       measure_machine({"Some CPU (TM) 9000", Bytes(std::int64_t{1} << 33)}, kComputes,
-                      {.threads = 1, .isa = best_isa()}, Effort::quick);
+                      {.threads = 1, .isa = testing::tested_isa()}, Effort::quick);
   EXPECT_EQ(device.name, "some-cpu-tm-9000-1-threads");
   EXPECT_EQ(device.usable, Bytes(std::int64_t{1} << 33));
   const hardware::Device read =
@@ -81,8 +82,8 @@ TEST(Machine, IsADeviceFileThatReadsBack) {
 
 TEST(Machine, OneTypeAloneLeavesTheOtherUnknown) {
   constexpr std::array kComputes{DType::fp32};
-  const hardware::Device device =
-      measure_machine({"x", Bytes(1)}, kComputes, {.threads = 1, .isa = best_isa()}, Effort::quick);
+  const hardware::Device device = measure_machine(
+      {"x", Bytes(1)}, kComputes, {.threads = 1, .isa = testing::tested_isa()}, Effort::quick);
   EXPECT_EQ(device.peak_flops.bf16, 0);
   EXPECT_GT(device.peak_flops.fp32, 0);
 }

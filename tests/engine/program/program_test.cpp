@@ -13,6 +13,8 @@
 #include <string>
 #include <thread>
 
+#include "tests/tested_isa/tested_isa.h"
+
 namespace fourhold {
 namespace {
 
@@ -20,8 +22,15 @@ namespace fs = std::filesystem;
 
 const std::string kProgram = FOURHOLD_PROGRAM;
 const std::string kModel = std::string(FOURHOLD_SOURCE_DIR) + "/data/examples/small-gpt2.json";
-const std::string kTrain = kProgram + " train " + kModel +
-                           " --lr 1e-3 --batch 1 --seq 16 --threads 1 --device none --steps ";
+
+// A training of the small model, up to its number of steps.
+std::string train_command() {
+  return kProgram + " train " + kModel + engine::testing::tested_isa_option() +
+         " --lr 1e-3 --batch 1 --seq 16 --threads 1 --held-out 0 --device none --steps ";
+}
+std::string sample_command() {
+  return kProgram + " sample" + engine::testing::tested_isa_option() + " ";
+}
 
 class Program : public ::testing::Test {
  protected:
@@ -47,8 +56,8 @@ class Program : public ::testing::Test {
 };
 
 TEST_F(Program, AnOutputThatCannotBeWrittenIsSaidAndIsNoFaultOfOurs) {
-  for (const std::string& command :
-       {kTrain + "1", kTrain + "1 --json", kProgram + " train --help", kProgram + " params gpt2"}) {
+  for (const std::string& command : {train_command() + "1", train_command() + "1 --json",
+                                     kProgram + " train --help", kProgram + " params gpt2"}) {
     EXPECT_EQ(shell(command + " > /dev/full"), 2) << command;
     EXPECT_NE(text("err").find("standard output: cannot be written: No space left on device"),
               std::string::npos)
@@ -70,13 +79,13 @@ TEST_F(Program, AnOutputThatIsALinkIsWrittenBehindIt) {
 }
 
 TEST_F(Program, ASaveWithoutItsMarkerIsNeitherSampledNorAskedForStalls) {
-  ASSERT_EQ(shell(kTrain + "1 --out " + path("run") + " > /dev/null"), 0) << text("err");
+  ASSERT_EQ(shell(train_command() + "1 --out " + path("run") + " > /dev/null"), 0) << text("err");
   const std::string saved = path("run/step-00000001");
   EXPECT_EQ(shell(kProgram + " stall " + saved + "/state-00001-of-00001.safetensors --lr 1e-3"), 2);
   EXPECT_NE(text("err").find("is optimizer state, not weights"), std::string::npos) << text("err");
   fs::remove(saved + "/complete.json");
-  for (const std::string& command : {kProgram + " sample " + saved + " --tokens 3",
-                                     kProgram + " stall " + saved + " --lr 1e-3"}) {
+  for (const std::string& command :
+       {sample_command() + saved + " --tokens 3", kProgram + " stall " + saved + " --lr 1e-3"}) {
     EXPECT_EQ(shell(command + " > /dev/null"), 2) << command;
     EXPECT_NE(text("err").find("has no complete.json: its save was not finished"),
               std::string::npos)
@@ -114,13 +123,13 @@ TEST_F(Program, StallsAreAskedOfWeightsThatThereAre) {
 }
 
 TEST_F(Program, ACheckpointWithAChangedByteIsNeitherSampledNorTrainedFrom) {
-  ASSERT_EQ(shell(kTrain + "1 --out " + path("run") + " > /dev/null"), 0) << text("err");
+  ASSERT_EQ(shell(train_command() + "1 --out " + path("run") + " > /dev/null"), 0) << text("err");
   const std::string saved = path("run/step-00000001");
   ASSERT_EQ(
       shell("printf XX | dd of=" + saved + "/model.safetensors bs=1 seek=900000 conv=notrunc"), 0);
   for (const std::string& command :
-       {kProgram + " sample " + saved + " --tokens 3",
-        kProgram + " sample " + saved + "/model.safetensors --tokens 3",
+       {sample_command() + saved + " --tokens 3",
+        sample_command() + saved + "/model.safetensors --tokens 3",
         kProgram + " stall " + saved + " --lr 1e-3",
         kProgram + " train " + saved + " --lr 1e-3 --batch 1 --seq 16 --device none --steps 1"}) {
     EXPECT_EQ(shell(command), 2) << command;
@@ -129,7 +138,7 @@ TEST_F(Program, ACheckpointWithAChangedByteIsNeitherSampledNorTrainedFrom) {
 }
 
 TEST_F(Program, ALimitOnTheSizeOfFilesIsAnErrorThatLeavesNothingHalf) {
-  EXPECT_EQ(shell("ulimit -f 500; " + kTrain + "1 --out " + path("run")), 2);
+  EXPECT_EQ(shell("ulimit -f 500; " + train_command() + "1 --out " + path("run")), 2);
   EXPECT_NE(text("err").find("File too large"), std::string::npos) << text("err");
   for (const fs::directory_entry& entry : fs::directory_iterator(path("run"))) {
     EXPECT_EQ(entry.path().filename().string().find("step-"), std::string::npos) << entry.path();
@@ -138,27 +147,27 @@ TEST_F(Program, ALimitOnTheSizeOfFilesIsAnErrorThatLeavesNothingHalf) {
 
 TEST_F(Program, AFullDiskDuringALogEndsTheRunWithTheLastCheckpointWhole) {
   const std::string out = " --out " + path("run");
-  ASSERT_EQ(shell(kTrain + "2" + out), 0) << text("err");
+  ASSERT_EQ(shell(train_command() + "2" + out), 0) << text("err");
   ASSERT_EQ(shell("ln -sf /dev/full " + path("run/log.jsonl")), 0);
-  EXPECT_EQ(shell(kTrain + "4 --resume auto" + out), 2);
+  EXPECT_EQ(shell(train_command() + "4 --resume auto" + out), 2);
   EXPECT_NE(text("err").find("log.jsonl: cannot be written: No space left on device"),
             std::string::npos)
       << text("err");
   EXPECT_FALSE(fs::exists(path("run/step-00000004")));
-  EXPECT_EQ(shell(kProgram + " sample " + path("run") + " --tokens 2"), 0) << text("err");
+  EXPECT_EQ(shell(sample_command() + path("run") + " --tokens 2"), 0) << text("err");
   ASSERT_EQ(shell("rm " + path("run/log.jsonl")), 0);
-  EXPECT_EQ(shell(kTrain + "4 --resume auto" + out), 0) << text("err");
+  EXPECT_EQ(shell(train_command() + "4 --resume auto" + out), 0) << text("err");
 }
 
 // The last checkpoint is lost: the run goes on from the one before, and does steps 3 and 4 again.
 TEST_F(Program, AStepThatIsDoneAgainStandsOnceInTheLog) {
   const std::string out = " --save-every 2 --out " + path("run") + " > /dev/null";
-  ASSERT_EQ(shell(kTrain + "4" + out), 0) << text("err");
+  ASSERT_EQ(shell(train_command() + "4" + out), 0) << text("err");
   ASSERT_EQ(shell("echo '{\"note\": \"kept\"}' >> " + path("run/log.jsonl")), 0);
   ASSERT_EQ(shell("printf '{\"step\": 5, \"lo' >> " + path("run/log.jsonl")), 0);  // torn off
   const std::string before = text("run/log.jsonl");
   fs::remove_all(path("run/step-00000004"));
-  ASSERT_EQ(shell(kTrain + "6 --resume auto" + out), 0) << text("err");
+  ASSERT_EQ(shell(train_command() + "6 --resume auto" + out), 0) << text("err");
   EXPECT_NE(text("err").find("goes on with step 3: 3 lines"), std::string::npos) << text("err");
   const std::string after = text("run/log.jsonl");
   const std::size_t two = before.find("{\"step\": 3,");
@@ -175,13 +184,13 @@ TEST_F(Program, AStepThatIsDoneAgainStandsOnceInTheLog) {
 
 TEST_F(Program, ARefusedResumptionSaysNothingBeforeItsReason) {
   const std::string out = " --out " + path("run");
-  ASSERT_EQ(shell(kTrain + "2" + out), 0) << text("err");
+  ASSERT_EQ(shell(train_command() + "2" + out), 0) << text("err");
   ASSERT_EQ(shell("echo '{}' > " + path("run/step-00000002/complete.json")), 0);
-  EXPECT_EQ(shell(kTrain + "4 --resume auto" + out), 2);
+  EXPECT_EQ(shell(train_command() + "4 --resume auto" + out), 2);
   EXPECT_EQ(text("err").find("fourhold: --resume: auto finds no whole checkpoint"), 0U)
       << text("err");
   // What is lost of a marker is not for people to add.
-  EXPECT_EQ(shell(kProgram + " sample " + path("run/step-00000002")), 2);
+  EXPECT_EQ(shell(sample_command() + path("run/step-00000002")), 2);
   EXPECT_NE(text("err").find("complete.json: schema: is missing\n"
                              "hint: the marker is damaged: use an older checkpoint"),
             std::string::npos)
@@ -189,14 +198,14 @@ TEST_F(Program, ARefusedResumptionSaysNothingBeforeItsReason) {
 }
 
 TEST_F(Program, TheGenerationConfigBesideAModelCountsWhereNoFlagDoes) {
-  ASSERT_EQ(shell(kTrain + "1 --out " + path("run")), 0) << text("err");
+  ASSERT_EQ(shell(train_command() + "1 --out " + path("run")), 0) << text("err");
   const std::string model = path("run/step-00000001");
   const auto write = [&](const std::string& config) {
     std::ofstream(model + "/generation_config.json") << config;
   };
   const auto sample = [&](const std::string& flags) {
-    const int code = shell(kProgram + " sample " + model + " --tokens 4 --threads 1 " + flags +
-                           " > " + path("out"));
+    const int code =
+        shell(sample_command() + model + " --tokens 4 --threads 1 " + flags + " > " + path("out"));
     return code == 0 ? text("out") : "exit code " + std::to_string(code);
   };
   const std::string likeliest = sample("--temperature 0");
@@ -219,11 +228,13 @@ TEST_F(Program, TheGenerationConfigBesideAModelCountsWhereNoFlagDoes) {
 
 TEST_F(Program, AReaderThatLeavesEndsItWithoutAWord) {
   // `head` has its exit code; what the program says stays empty of faults.
-  EXPECT_EQ(shell(kTrain + "1 --json | head -n 1 > " + path("out")), 0);
+  EXPECT_EQ(shell(train_command() + "1 --json | head -n 1 > " + path("out")), 0);
   EXPECT_EQ(text("out"), "{\n");
   EXPECT_EQ(text("err").find("fourhold:"), std::string::npos) << text("err");
   // Standard error that nobody reads does not end a run.
-  EXPECT_EQ(shell("( " + kTrain + "3 --out " + path("run") + " 2>&1 >/dev/null ) | head -n 1"), 0);
+  EXPECT_EQ(
+      shell("( " + train_command() + "3 --out " + path("run") + " 2>&1 >/dev/null ) | head -n 1"),
+      0);
   EXPECT_TRUE(fs::exists(path("run/step-00000003/complete.json")));
 }
 
@@ -236,7 +247,7 @@ TEST_F(Program, APipeADeviceAFolderAndAnEmptyFileAreNoDataAndAreNotWaitedFor) {
   for (const Input& input : {Input{path("pipe.bin"), "is a pipe"},
                              Input{"/dev/null", "is a device"}, Input{path(""), "is a folder"}}) {
     for (const std::string& command :
-         {kTrain + "1 --data " + input.name,
+         {train_command() + "1 --data " + input.name,
           kProgram + " tokenize " + input.name + " -o " + path("o.bin"),
           kProgram + " stall --lr 1 " + input.name}) {
       EXPECT_EQ(shell("timeout 20 " + command), 2) << command;
@@ -245,7 +256,7 @@ TEST_F(Program, APipeADeviceAFolderAndAnEmptyFileAreNoDataAndAreNotWaitedFor) {
       }
     }
   }
-  EXPECT_EQ(shell(kTrain + "1 --data " + path("empty.bin")), 2);
+  EXPECT_EQ(shell(train_command() + "1 --data " + path("empty.bin")), 2);
   EXPECT_NE(text("err").find("empty.bin: byte 0: is empty"), std::string::npos) << text("err");
   EXPECT_EQ(shell(kProgram + " tokenize " + path("empty.bin") + " -o " + path("o.bin")), 2);
   EXPECT_NE(text("err").find("empty.bin: holds no text"), std::string::npos) << text("err");
@@ -262,8 +273,9 @@ class Stopped : public Program {
     child_ = fork();
     ASSERT_GE(child_, 0);
     if (child_ > 0) return;
-    const std::string command = "exec " + kTrain + "1000000 --save-every 20 --keep 2 --out " +
-                                path("run") + " > /dev/null 2> " + path("err");
+    const std::string command = "exec " + train_command() +
+                                "1000000 --save-every 20 --keep 2 --out " + path("run") +
+                                " > /dev/null 2> " + path("err");
     execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
     _exit(127);
   }
@@ -288,7 +300,7 @@ class Stopped : public Program {
       }
     }
     const std::string steps = std::to_string(std::stoll(newest.substr(5)) + 1);
-    return shell(kTrain + steps + " --out " + path("run") + " --resume auto > /dev/null");
+    return shell(train_command() + steps + " --out " + path("run") + " --resume auto > /dev/null");
   }
 
  private:

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "fourhold/base/error.h"
+#include "tests/tested_isa/tested_isa.h"
 
 namespace fourhold {
 namespace {
@@ -44,7 +45,7 @@ std::string RanksProgram::on_ranks(int ranks, const std::string& words) {
 }
 
 std::string RanksProgram::train_words(const std::string& options) const {
-  return "train " + path("config.json") +
+  return "train " + path("config.json") + engine::testing::tested_isa_option() +
          " --device none --threads 1 --precision fp32 --seq 32 --decay constant --warm-up 0 "
          "--held-out 0 --json " +
          options;

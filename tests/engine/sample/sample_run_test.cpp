@@ -13,6 +13,7 @@
 #include "fourhold/engine/kernels/isa.h"
 #include "fourhold/engine/train/train_run.h"
 #include "fourhold/model/hf_config.h"
+#include "tests/tested_isa/tested_isa.h"
 
 namespace fourhold::engine {
 namespace {
@@ -53,7 +54,7 @@ class Learned {
     setup.tokens = tokens;
     setup.plan = sample_plan(setup.model, plan::Precision::bf16,
                              static_cast<std::int64_t>(setup.prompt.size()), tokens);
-    setup.plan.isa = std::string(plan::to_string(best_isa()));
+    setup.plan.isa = std::string(plan::to_string(testing::tested_isa()));
     return setup;
   }
   [[nodiscard]] const std::string& checkpoint() const { return checkpoint_; }
@@ -74,7 +75,7 @@ class Learned {
     setup.numerics = model::read_numerics(config_, "tiny");
     setup.profile = plan::load_profile("fourhold");
     setup.plan.profile = "fourhold";
-    setup.plan.isa = std::string(plan::to_string(best_isa()));
+    setup.plan.isa = std::string(plan::to_string(best_isa()));  // what is tested is sampling
     setup.plan.micro_batch = 4;
     setup.plan.global_batch = 4;
     setup.plan.seq = 160;

@@ -8,6 +8,7 @@
 #include "fourhold/base/error.h"
 #include "fourhold/engine/train/train_run.h"
 #include "tests/engine/train/small_training.h"
+#include "tests/tested_isa/tested_isa.h"
 
 namespace fourhold::engine {
 namespace {
@@ -19,7 +20,7 @@ constexpr const char* kConfig =
 TrainSetup setup_of(plan::Precision precision, double rate, std::int64_t steps) {
   TrainSetup setup = testing::training_of(kConfig, precision, steps, rate);
   plan::Plan& plan = setup.plan;
-  plan.isa = std::string(plan::to_string(best_isa()));
+  plan.isa = std::string(plan::to_string(testing::tested_isa()));
   plan.micro_batch = 4;
   plan.global_batch = 4;
   plan.seq = 32;
