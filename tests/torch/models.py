@@ -1,9 +1,10 @@
-"""GPT-2 and Llama in plain torch, on tensors under their published names.
+"""GPT-2, Llama and Mistral in plain torch, on tensors under their published names.
 
 Written from the papers and the layout of the published files, without the transformers library:
 GPT-2 keeps its linears as [in, out] ("Conv1D") and ties the head to the token table; Llama turns
 the two halves of a head against each other (rotary positions as Hugging Face stores them), shares
-each key-value head among a group of query heads, and has a head of its own.
+each key-value head among a group of query heads, and has a head of its own; Mistral is Llama with
+a sliding window.
 """
 import math
 
@@ -11,12 +12,16 @@ import torch
 from torch.nn import functional as F
 
 
-def causal_attention(q, k, v):
-    """q, k, v: [batch, heads, seq, head_dim]; every position sees itself and those before it."""
+def causal_attention(q, k, v, window=None):
+    """q, k, v: [batch, heads, seq, head_dim]; every position sees itself and those before it: with
+    a window W the W - 1 before it (A. Q. Jiang et al., arXiv 2310.06825, section 2)."""
     seq, head_dim = q.shape[-2:]
     scores = q @ k.transpose(-2, -1) / math.sqrt(head_dim)
-    later = torch.ones(seq, seq, dtype=torch.bool).triu(diagonal=1)
-    return scores.masked_fill(later, float("-inf")).softmax(dim=-1) @ v
+    all_pairs = torch.ones(seq, seq, dtype=torch.bool)
+    hidden = all_pairs.triu(diagonal=1)
+    if window is not None:
+        hidden = hidden | all_pairs.tril(diagonal=-window)
+    return scores.masked_fill(hidden, float("-inf")).softmax(dim=-1) @ v
 
 
 def split_heads(x, heads):
@@ -70,6 +75,7 @@ def rotate(x, base):
 def llama_logits(weights, config, ids):
     """ids [batch, seq] -> logits [batch, seq, vocabulary]"""
     heads, groups = config["num_attention_heads"], config["num_key_value_heads"]
+    window = config.get("sliding_window")
 
     def linear(name, x):
         return F.linear(x, weights[name + ".weight"])
@@ -87,11 +93,12 @@ def llama_logits(weights, config, ids):
         v = split_heads(linear(name + "self_attn.v_proj", normed), groups)
         q, k = rotate(q, config["rope_theta"]), rotate(k, config["rope_theta"])
         k, v = (x_.repeat_interleave(heads // groups, dim=1) for x_ in (k, v))
-        x = x + linear(name + "self_attn.o_proj", join_heads(causal_attention(q, k, v)))
+        attended = join_heads(causal_attention(q, k, v, window))
+        x = x + linear(name + "self_attn.o_proj", attended)
         normed = norm(name + "post_attention_layernorm", x)
         gate = F.silu(linear(name + "mlp.gate_proj", normed))
         x = x + linear(name + "mlp.down_proj", gate * linear(name + "mlp.up_proj", normed))
     return linear("lm_head", norm("model.norm", x))
 
 
-LOGITS = {"gpt2": gpt2_logits, "llama": llama_logits}
+LOGITS = {"gpt2": gpt2_logits, "llama": llama_logits, "mistral": llama_logits}

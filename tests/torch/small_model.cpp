@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "fourhold/engine/data/token_writer.h"
-#include "fourhold/engine/kernels/isa.h"
+#include "tests/tested_isa/tested_isa.h"
 
 namespace fourhold::engine::torch_oracle {
 
@@ -14,6 +14,13 @@ std::string config_text(Family family) {
            R"("initializer_range":0.06,"tie_word_embeddings":true,)"
            R"("resid_pdrop":0,"embd_pdrop":0,"attn_pdrop":0})";
   }
+  if (family == Family::mistral) {  // a window of less than a third of the sequence
+    return R"({"model_type":"mistral","vocab_size":331,"hidden_size":96,"intermediate_size":200,)"
+           R"("num_hidden_layers":3,"num_attention_heads":6,"num_key_value_heads":2,)"
+           R"("max_position_embeddings":128,"sliding_window":24,"rms_norm_eps":1e-5,)"
+           R"("rope_theta":10000.0,"initializer_range":0.06,"hidden_act":"silu",)"
+           R"("tie_word_embeddings":false})";
+  }
   return R"({"model_type":"llama","vocab_size":331,"hidden_size":96,"intermediate_size":200,)"
          R"("num_hidden_layers":3,"num_attention_heads":6,"num_key_value_heads":2,)"
          R"("max_position_embeddings":128,"rms_norm_eps":1e-5,"rope_theta":10000.0,)"
@@ -23,7 +30,7 @@ std::string config_text(Family family) {
 plan::Plan small_plan(Family family, plan::Precision precision) {
   plan::Plan plan;
   plan.profile = "fourhold";
-  plan.isa = std::string(plan::to_string(best_isa()));
+  plan.isa = std::string(plan::to_string(testing::tested_isa()));
   plan.threads = 1;
   plan.precision = precision;
   plan.micro_batch = kMicroBatch;

@@ -9,7 +9,8 @@
 
 namespace fourhold::engine::torch_oracle {
 
-enum class Family : std::uint8_t { gpt2, llama };  // llama: three query heads to a key-value head
+// llama: three query heads to a key-value head. mistral: the same with a sliding window.
+enum class Family : std::uint8_t { gpt2, llama, mistral };
 
 // config.json: three layers, 331 token ids, every form that GPT-2 and Llama have.
 [[nodiscard]] std::string config_text(Family family);

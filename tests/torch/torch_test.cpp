@@ -188,12 +188,20 @@ TEST(Torch, LlamaWithGroupedQueriesInFp32IsTorchsInLogitsGradientsAndTwentySteps
   expect_agreement(Family::llama, plan::Precision::fp32, kFp32);
 }
 
+TEST(Torch, MistralWithASlidingWindowInFp32IsTorchsInLogitsGradientsAndTwentySteps) {
+  expect_agreement(Family::mistral, plan::Precision::fp32, kFp32);
+}
+
 TEST(Torch, Gpt2InBf16IsTorchsWithinItsRounding) {
   expect_agreement(Family::gpt2, plan::Precision::bf16, kBf16);
 }
 
 TEST(Torch, LlamaWithGroupedQueriesInBf16IsTorchsWithinItsRounding) {
   expect_agreement(Family::llama, plan::Precision::bf16, kBf16);
+}
+
+TEST(Torch, MistralWithASlidingWindowInBf16IsTorchsWithinItsRounding) {
+  expect_agreement(Family::mistral, plan::Precision::bf16, kBf16);
 }
 
 }  // namespace
