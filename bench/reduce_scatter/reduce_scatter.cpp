@@ -1,8 +1,8 @@
 // Our reduce-scatter beside MPI_Reduce_scatter_block, of bf16, by turns.
 //
-//   mpirun -n 2 BUILD/bin/fourhold_reduce_scatter [MEBIBYTES [ALTERNATIONS [RESULTS.csv]]]
+//   mpirun -n 2 BUILD/bin/fourhold_reduce_scatter [--mebibytes 64] [--runs 7] [--csv FILE]
 //
-// 64 MiB and 7 alternations if not given. Prints the median ratio of MPI's time to ours; a time is
+// A run is one alternation. Prints the median ratio of MPI's time to ours; a time is
 // that of the slowest rank. MPI has no bf16, so that it adds by an operation of ours: the same
 // vectors that our own sum runs.
 #include <mpi.h>
@@ -34,9 +34,31 @@ constexpr int kCalls = 5;
 
 struct Setting {
   std::int64_t mebibytes = 64;
-  int alternations = 7;
-  std::string results;
+  int runs = 7;
+  std::string csv;
 };
+
+Setting setting_of(int argc, char** argv) {
+  Setting setting;
+  for (int i = 1; i < argc; i += 2) {
+    const std::string flag = argv[i];
+    if (i + 1 == argc) throw std::runtime_error(flag + " has no value");
+    const std::string value = argv[i + 1];
+    if (flag == "--mebibytes") {
+      setting.mebibytes = std::stoll(value);
+    } else if (flag == "--runs") {
+      setting.runs = std::stoi(value);
+    } else if (flag == "--csv") {
+      setting.csv = value;
+    } else {
+      throw std::runtime_error(flag + " is none of --mebibytes, --runs and --csv");
+    }
+  }
+  if (setting.mebibytes < 1 || setting.runs < 1) {
+    throw std::runtime_error("--mebibytes and --runs are at least 1");
+  }
+  return setting;
+}
 
 struct Sample {
   double load = 0;
@@ -96,7 +118,7 @@ std::vector<Sample> measure(Communicator& world, const Setting& setting) {
   seconds_of(run_theirs);
   // Of small integers every order gives the same sum, as long as bf16 holds it.
   if (ranks == 2 && ours != theirs) throw std::runtime_error("the two sums differ");
-  std::vector<Sample> samples(static_cast<std::size_t>(setting.alternations));
+  std::vector<Sample> samples(static_cast<std::size_t>(setting.runs));
   for (Sample& sample : samples) {
     sample.load = load_average();
     sample.ours_seconds = seconds_of(run_ours);
@@ -116,7 +138,7 @@ std::string cpu_name() {
 
 void write_results(const Setting& setting, const std::vector<Sample>& samples,
                    const std::string& what) {
-  std::ofstream file(setting.results);
+  std::ofstream file(setting.csv);
   std::array<char, 11> date{};
   const std::time_t now = std::time(nullptr);
   std::strftime(date.data(), date.size(), "%Y-%m-%d", std::localtime(&now));
@@ -127,7 +149,7 @@ void write_results(const Setting& setting, const std::vector<Sample>& samples,
          << sample.load << ',' << sample.ours_seconds << ',' << sample.theirs_seconds << ','
          << sample.ratio() << '\n';
   }
-  if (!file.flush()) throw std::runtime_error("cannot write " + setting.results);
+  if (!file.flush()) throw std::runtime_error("cannot write " + setting.csv);
 }
 
 template <typename Get>
@@ -146,17 +168,14 @@ void report(const Communicator& world, const Setting& setting, const std::vector
       what.c_str(), 1e3 * median(samples, [](const Sample& s) { return s.ours_seconds; }),
       1e3 * median(samples, [](const Sample& s) { return s.theirs_seconds; }),
       median(samples, [](const Sample& s) { return s.ratio(); }), static_cast<int>(samples.size()));
-  if (!setting.results.empty()) write_results(setting, samples, what);
+  if (!setting.csv.empty()) write_results(setting, samples, what);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   try {
-    Setting setting;
-    if (argc > 1) setting.mebibytes = std::stoll(argv[1]);
-    if (argc > 2) setting.alternations = std::stoi(argv[2]);
-    if (argc > 3) setting.results = argv[3];
+    const Setting setting = setting_of(argc, argv);
     if (!started_as(process_environment).launcher)
       throw std::runtime_error("start this by mpirun -n RANKS");
     const std::unique_ptr<Communicator> world = mpi_world();
