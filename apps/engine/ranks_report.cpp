@@ -1,7 +1,6 @@
 #include "apps/engine/ranks_report.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include <fmt/format.h>
 
@@ -42,7 +41,10 @@ RankResult sum_of(RankResults ranks) {
   return sum;
 }
 
-std::int64_t whole_bytes(double bytes) { return std::llround(bytes); }
+json::Value traffic_of(const RankResult& rank) {
+  return json::Object{{"predicted_bytes", rank.predicted_traffic_bytes},
+                      {"measured_bytes", rank.measured_traffic_bytes}};
+}
 
 }  // namespace
 
@@ -56,16 +58,13 @@ json::Value ranks_json(RankResults ranks) {
     all.emplace_back(json::Object{{"rank", rank.rank},
                                   {"stage", rank.stage},
                                   {"ledger", ledger_json(rank)},
-                                  {"process", process_json(rank)}});
+                                  {"process", process_json(rank)},
+                                  {"traffic", traffic_of(rank)}});
   }
   return all;
 }
 
-json::Value traffic_json(RankResults ranks) {
-  const RankResult sum = sum_of(ranks);
-  return json::Object{{"predicted_bytes", whole_bytes(sum.predicted_traffic_bytes)},
-                      {"measured_bytes", sum.measured_traffic_bytes}};
-}
+json::Value traffic_json(RankResults ranks) { return traffic_of(sum_of(ranks)); }
 
 std::string ranks_bytes_text(RankResults ranks) {
   const RankResult sum = sum_of(ranks);
@@ -98,18 +97,18 @@ std::string ranks_text(RankResults ranks, const report::Screen& screen) {
                format_bytes(rank.peak_resident_bytes)});
   }
   const RankResult sum = sum_of(ranks);
-  const std::int64_t predicted = whole_bytes(sum.predicted_traffic_bytes);
   return table.text(screen) +
          report::wrapped(fmt::format("{} by all ranks, {} predicted{}",
                                      format_bytes(Bytes(sum.measured_traffic_bytes)),
-                                     format_bytes(Bytes(predicted)),
+                                     format_bytes(Bytes(sum.predicted_traffic_bytes)),
                                      sent_as_predicted(ranks) ? ": equal" : ": they differ"),
                          screen.columns, "Sent     ");
 }
 
 bool sent_as_predicted(RankResults ranks) {
-  const RankResult sum = sum_of(ranks);
-  return whole_bytes(sum.predicted_traffic_bytes) == sum.measured_traffic_bytes;
+  return std::all_of(ranks.begin(), ranks.end(), [](const RankResult& rank) {
+    return rank.predicted_traffic_bytes == rank.measured_traffic_bytes;
+  });
 }
 
 }  // namespace fourhold::engine_app

@@ -1,10 +1,12 @@
 #include "fourhold/predict/rank_traffic.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "fourhold/plan/expand.h"
 #include "fourhold/plan/mesh.h"
 #include "fourhold/plan/parameter_gradients.h"
+#include "fourhold/plan/parameter_part.h"
 #include "fourhold/plan/step_scalars.h"
 #include "fourhold/plan/tied_embedding.h"
 #include "fourhold/predict/collectives.h"
@@ -17,13 +19,46 @@ using plan::Collective;
 using plan::StepInstance;
 using plan::Work;
 
+// What is cut into one piece for each member: whole items of so many bytes.
+struct Items {
+  std::int64_t count = 0;
+  std::int64_t item_bytes = 1;
+  [[nodiscard]] std::int64_t bytes() const { return count * item_bytes; }
+};
+Items in_bytes(std::int64_t bytes) { return {.count = bytes}; }
+
+// Bytes that member `place` of `ranks` sends.
+std::int64_t sent_bytes(Collective kind, const Items& whole, std::int64_t ranks,
+                        std::int64_t place) {
+  const std::int64_t own = plan::piece_of(whole.count, ranks, place).elements() * whole.item_bytes;
+  switch (kind) {
+    case Collective::none:
+    case Collective::copy:
+      return 0;
+    case Collective::all_gather:
+    case Collective::ring:
+      return own * (ranks - 1);
+    case Collective::reduce_scatter:
+    case Collective::all_to_all:
+      return whole.bytes() - own;
+    case Collective::all_reduce:
+    case Collective::reduce_scalars:
+      return whole.bytes() - own + own * (ranks - 1);
+    case Collective::send_receive:
+      return whole.bytes();
+  }
+  return 0;
+}
+
 class Count {
  public:
   Count(const model::ModelConfig& config, const plan::Plan& plan, const plan::Profile& profile,
-        std::int64_t stage)
+        std::int64_t rank)
       : plan_(plan),
+        rank_(rank),
         blocks_(plan::lower_blocks(config, plan, profile)),
-        program_(plan::lower(config, blocks_, plan, profile, stage, plan::ProgramKind::train_step)),
+        program_(plan::lower(config, blocks_, plan, profile, plan::coordinates(plan, rank).pp,
+                             plan::ProgramKind::train_step)),
         shares_table_(plan::holds_both_ends(plan, blocks_)) {}
 
   RankTraffic run() {
@@ -32,18 +67,22 @@ class Count {
   }
 
  private:
-  void add(Collective kind, double payload_bytes, std::int64_t ranks, std::int64_t calls = 1) {
-    if (ranks <= 1) return;
-    const CollectiveCost cost = collective_cost(kind, payload_bytes, ranks);
+  struct Members {
+    std::int64_t ranks = 1;
+    std::int64_t place = 0;  // of this rank
+  };
+
+  void add(Collective kind, const Items& whole, const Members& members) {
+    if (members.ranks <= 1) return;
     TrafficCount& count = traffic_.of_kind[static_cast<std::size_t>(kind)];
-    count.calls += calls;
-    count.steps += calls * cost.steps;
-    count.bytes += cost.wire_bytes;
+    ++count.calls;
+    count.steps += collective_cost(kind, 0, members.ranks).steps;
+    count.bytes += sent_bytes(kind, whole, members.ranks, members.place);
   }
-  [[nodiscard]] std::int64_t ranks(Axis axis, std::int64_t kv_heads = 1) const {
-    // The middle stages of a tied embedding have no partner.
-    if (axis == Axis::embedding && program_.stage != 0 && program_.stage != plan_.pp - 1) return 1;
-    return plan::group_size(plan_, axis, kv_heads);
+  [[nodiscard]] Members members(Axis axis, std::int64_t kv_heads = 1) const {
+    const std::vector<std::int64_t> group = plan::group_of(plan_, axis, rank_, kv_heads);
+    return {static_cast<std::int64_t>(group.size()),
+            std::find(group.begin(), group.end(), rank_) - group.begin()};
   }
   [[nodiscard]] const plan::ProgramBlock& block(const StepInstance& at) const {
     return blocks_.blocks[static_cast<std::size_t>(at.block)];
@@ -62,7 +101,7 @@ class Count {
       case Work::gradient_norm:
         return scalar(at.work);
       case Work::clip:  // all agree that what they are to write is finite
-        return add(Collective::all_reduce, 8, ranks(Axis::world));
+        return add(Collective::all_reduce, {.count = 1, .item_bytes = 8}, members(Axis::world));
       default:
         if (at.block >= 0) parameters(at);
     }
@@ -71,31 +110,54 @@ class Count {
   void compute(const StepInstance& at) {
     const plan::OperationCollective& collective = at.step->collective;
     if (collective.kind == Collective::none || collective.kind == Collective::copy) return;
-    const model::Operation& operation =
-        block(at).sharded.operations.operations[static_cast<std::size_t>(at.step->operation)];
-    std::int64_t calls = 1;
-    if (operation.kind == model::OpKind::chunked_loss) {
-      const std::int64_t rows =
-          block(at)
-              .sharded.operations.tensors[static_cast<std::size_t>(operation.inputs[0])]
-              .shape[0]
-              .size;
-      calls = ceil_divide(rows, operation.forward_transients[0].shape[0].size);
+    const Members own = members(collective.axis);
+    const std::int64_t payload_bytes = at.step->payload_bytes;
+    switch (collective.kind) {
+      case Collective::all_gather:
+      case Collective::ring:  // the payload is the rank's own piece
+        return add(collective.kind, in_bytes(payload_bytes * own.ranks), own);
+      case Collective::reduce_scalars:
+        return scalars_of_rows(at, payload_bytes, own);
+      default: {
+        const model::Operation& operation = operation_of(at);
+        const DType dtype = block(at).tensors[static_cast<std::size_t>(operation.inputs[0])].dtype;
+        const std::int64_t element_bytes = bytes_of(1, dtype);
+        return add(collective.kind, {payload_bytes / element_bytes, element_bytes}, own);
+      }
     }
-    add(collective.kind, static_cast<double>(at.step->payload_bytes), ranks(collective.axis),
-        calls);
+  }
+
+  [[nodiscard]] const model::Operation& operation_of(const StepInstance& at) const {
+    return block(at).sharded.operations.operations[static_cast<std::size_t>(at.step->operation)];
+  }
+
+  // A few numbers for each row, which travel together; all rows at once, or chunk by chunk.
+  void scalars_of_rows(const StepInstance& at, std::int64_t payload_bytes, const Members& own) {
+    const model::Operation& operation = operation_of(at);
+    const std::int64_t rows =
+        block(at)
+            .sharded.operations.tensors[static_cast<std::size_t>(operation.inputs[0])]
+            .shape[0]
+            .size;
+    const std::int64_t chunk = operation.kind == model::OpKind::chunked_loss
+                                   ? operation.forward_transients[0].shape[0].size
+                                   : rows;
+    for (std::int64_t first = 0; first < rows; first += chunk) {
+      add(Collective::reduce_scalars, {std::min(chunk, rows - first), payload_bytes / rows}, own);
+    }
   }
 
   void send(const StepInstance& at, std::int16_t tensor) {
     const plan::ProgramTensor& leaving = block(at).tensors[static_cast<std::size_t>(tensor)];
-    add(Collective::send_receive,
-        static_cast<double>(bytes_of(leaving.shape.elements(), leaving.dtype)), 2);
+    add(Collective::send_receive, in_bytes(bytes_of(leaving.shape.elements(), leaving.dtype)),
+        {.ranks = 2});
   }
 
   void scalar(Work work) {
     for (const plan::StepScalar& each : plan::kStepScalars) {
       if (each.summed_by != work) continue;
-      add(Collective::all_reduce, static_cast<double>(each.payload_bytes()), ranks(each.axis));
+      add(Collective::all_reduce, {.count = 1, .item_bytes = each.payload_bytes()},
+          members(each.axis));
     }
   }
 
@@ -106,32 +168,30 @@ class Count {
   }
 
   void parameter_motion(const StepInstance& at, const plan::LocalParameter& parameter) {
-    const std::int64_t sharding = ranks(parameter.expert ? Axis::expert_sharding : Axis::sharding);
-    const auto bytes = [&](DType dtype) {
-      return static_cast<double>(bytes_of(parameter.elements(), dtype));
+    const Members sharding = members(parameter.expert ? Axis::expert_sharding : Axis::sharding);
+    const auto elements = [&](DType dtype) {
+      return Items{parameter.elements(), bytes_of(1, dtype)};
     };
     const plan::Recipe& recipe = program_.recipe;
-    const double pieces = static_cast<double>(sharding);
     const bool once = !(shares_table_ && plan::is_embedding_table(parameter));
-    const double gradient = bytes(recipe.gradient);
     switch (at.work) {
       case Work::gather_weights:
-        return add(Collective::all_gather, bytes(recipe.gathered) / pieces, sharding);
+        return add(Collective::all_gather, elements(recipe.gathered), sharding);
       case Work::reduce_gradients:
-        return add(Collective::reduce_scatter, bytes(recipe.block_gradient), sharding);
+        return add(Collective::reduce_scatter, elements(recipe.block_gradient), sharding);
       case Work::sum_replicas:
         if (!once || !parameter.gradient_sum) return;
-        return add(Collective::all_reduce, sum_bytes(parameter),
-                   ranks(*parameter.gradient_sum, plan::kv_heads_of(parameter)));
+        return add(Collective::all_reduce, summed(parameter),
+                   members(*parameter.gradient_sum, plan::kv_heads_of(parameter)));
       case Work::sum_tied:
         if (!plan::holds_one_end(program_, blocks_) || !plan::is_token_table(parameter)) return;
-        return add(Collective::all_reduce, sum_bytes(parameter), ranks(Axis::embedding));
+        return add(Collective::all_reduce, summed(parameter), members(Axis::embedding));
       case Work::reduce_all:
         if (!once) return;
-        return add(plan_.zero == 0 ? Collective::all_reduce : Collective::reduce_scatter, gradient,
-                   sharding);
+        return add(plan_.zero == 0 ? Collective::all_reduce : Collective::reduce_scatter,
+                   elements(recipe.gradient), sharding);
       case Work::gather_updated:
-        if (once) add(Collective::all_gather, bytes(recipe.weight) / pieces, sharding);
+        if (once) add(Collective::all_gather, elements(recipe.weight), sharding);
         return;
       default:
         return;
@@ -140,14 +200,15 @@ class Count {
 
   // Of what a rank has of a gradient after its block's reduction: the longest slice, so that ranks
   // whose slice is shorter send padding.
-  [[nodiscard]] double sum_bytes(const plan::LocalParameter& parameter) const {
+  [[nodiscard]] Items summed(const plan::LocalParameter& parameter) const {
     const std::int64_t elements = plan_.zero >= 2
                                       ? ceil_divide(parameter.elements(), plan_.dp * plan_.cp)
                                       : parameter.elements();
-    return static_cast<double>(bytes_of(elements, program_.recipe.gradient));
+    return {elements, bytes_of(1, program_.recipe.gradient)};
   }
 
   const plan::Plan& plan_;
+  std::int64_t rank_;
   plan::ProgramBlocks blocks_;
   plan::Program program_;
   bool shares_table_;  // one for both ends, listed with the head
@@ -156,15 +217,15 @@ class Count {
 
 }  // namespace
 
-double RankTraffic::bytes() const {
-  double sum = 0;
+std::int64_t RankTraffic::bytes() const {
+  std::int64_t sum = 0;
   for (const TrafficCount& count : of_kind) sum += count.bytes;
   return sum;
 }
 
 RankTraffic rank_traffic(const model::ModelConfig& config, const plan::Plan& plan,
-                         const plan::Profile& profile, std::int64_t stage) {
-  return Count(config, plan, profile, stage).run();
+                         const plan::Profile& profile, std::int64_t rank) {
+  return Count(config, plan, profile, rank).run();
 }
 
 }  // namespace fourhold::predict

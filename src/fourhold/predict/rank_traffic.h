@@ -12,7 +12,7 @@ namespace fourhold::predict {
 struct TrafficCount {
   std::int64_t calls = 0;
   std::int64_t steps = 0;
-  double bytes = 0;  // on the average of a group's ranks: pieces of a tensor may be uneven
+  std::int64_t bytes = 0;
 };
 
 struct RankTraffic {
@@ -23,14 +23,17 @@ struct RankTraffic {
   [[nodiscard]] const TrafficCount& of(plan::Collective kind) const {
     return of_kind[static_cast<std::size_t>(kind)];
   }
-  [[nodiscard]] double bytes() const;
+  [[nodiscard]] std::int64_t bytes() const;
 };
 
-// Of a rank of the stage, under a (valid) plan of profile fourhold: every step of its program
-// (plan/expand.h) with the payload it states, by the rules of collectives.h. Parameters travel one
-// by one, in the types in which they are stored; a chunked loss over a split vocabulary exchanges
-// its numbers chunk by chunk; and once a step, before anything is written, all ranks agree.
+// Of one rank, under a (valid) plan of profile fourhold: every step of its program (plan/expand.h)
+// with the payload it states, by direct exchange of pieces (plan::piece_of), so that over a group's
+// ranks it is what collectives.h says on the average: of E elements in pieces e of one member each,
+// member j of n sends e_j (n - 1) in an all-gather, E - e_j in a reduce-scatter, and both in an
+// all-reduce. Parameters travel one by one, in the types in which they are stored; a chunked loss
+// over a split vocabulary exchanges its numbers chunk by chunk; and once a step, before anything is
+// written, all ranks agree.
 [[nodiscard]] RankTraffic rank_traffic(const model::ModelConfig& config, const plan::Plan& plan,
-                                       const plan::Profile& profile, std::int64_t stage);
+                                       const plan::Profile& profile, std::int64_t rank);
 
 }  // namespace fourhold::predict

@@ -120,6 +120,9 @@ void expect_predicted_bytes(const json::Value& answer, int ranks) {
     EXPECT_GT(at(own, {"ledger", "entries"}).integer(), 0);
     EXPECT_EQ(at(own, {"ledger", "entries_differing"}), json::Value(0)) << "rank " << rank;
     EXPECT_EQ(at(own, {"ledger", "predicted"}), at(own, {"ledger", "measured"})) << "rank " << rank;
+    const json::Value sent = at(own, {"traffic", "measured_bytes"});
+    EXPECT_EQ(at(own, {"traffic", "predicted_bytes"}), sent) << "rank " << rank;
+    EXPECT_EQ(sent.integer() > 0, ranks > 1) << "rank " << rank;
   }
   EXPECT_EQ(at(answer, {"process", "arena_bytes"}), json::Value(arenas));
   EXPECT_EQ(at(answer, {"process", "peak_rss_bytes"}), json::Value(peaks));

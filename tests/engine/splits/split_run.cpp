@@ -12,6 +12,7 @@
 
 #include "fourhold/engine/communicator/thread_communicator.h"
 #include "fourhold/ledger/compare.h"
+#include "fourhold/ledger/placement.h"
 #include "fourhold/model/hf_config.h"
 #include "fourhold/plan/validate.h"
 #include "fourhold/predict/expanded_ledger.h"
@@ -167,8 +168,6 @@ SplitSetup on_one_rank(const SplitSetup& split) {
 struct SplitRanks::Shared {
   std::mutex door;
   SplitOutcome outcome;
-  std::array<double, Traffic::kKinds> predicted_of_kind{};
-  std::array<double, Traffic::kKinds> measured_of_kind{};
   std::map<std::string, std::vector<bool>> seen;
 
   // Ranks that hold the same elements must agree on every bit.
@@ -189,6 +188,32 @@ struct SplitRanks::Shared {
       outcome.faults.push_back(
           fmt::format("{}: {} elements differ between replicas", parameter.name, differing));
     }
+    add_moment(parameter, parameter.moment1, outcome.moments1);
+    add_moment(parameter, parameter.moment2, outcome.moments2);
+  }
+
+  static void add_moment(const ParameterTensors& parameter, const Tensor& moment,
+                         std::map<std::string, std::vector<double>>& moments) {
+    if (moment.data == nullptr) return;
+    std::vector<double>& whole = moments[parameter.name];
+    whole.resize(static_cast<std::size_t>(parameter.owned.shape.elements()));
+    for_each_element(parameter.owned, [&](std::int64_t at, std::int64_t element) {
+      whole[static_cast<std::size_t>(element)] = element_of(moment, at);
+    });
+  }
+
+  // Of one rank and its own prediction, kind by kind.
+  void compare(std::int64_t rank, const predict::RankTraffic& predicted, const Traffic& sent,
+               std::int64_t steps) {
+    for (std::size_t kind = 0; kind < Traffic::kKinds; ++kind) {
+      const predict::TrafficCount& expected = predicted.of_kind[kind];
+      const Traffic::Count& found = sent.of_kind[kind];
+      outcome.predicted_bytes[rank][kind] = steps * expected.bytes;
+      if (found.bytes == steps * expected.bytes && found.steps == steps * expected.steps) continue;
+      outcome.faults.push_back(fmt::format(
+          "rank {}, collective {}: {} bytes in {} steps predicted, {} in {} sent", rank, kind,
+          steps * expected.bytes, steps * expected.steps, found.bytes, found.steps));
+    }
   }
 };
 
@@ -197,11 +222,13 @@ SplitRanks::SplitRanks(const SplitSetup& setup, const data::Dataset& dataset)
 
 void SplitRanks::run_rank(std::int64_t rank, Communicator* communicator) {
   const std::int64_t stage = plan::coordinates(setup_.plan, rank).pp;
-  const ledger::Ledger predicted = predict::expanded_ledger(
+  ledger::Ledger predicted = predict::expanded_ledger(
       setup_.config, predict::arena_plan(setup_.plan), setup_.profile, stage);
-  LedgerArena arena(predicted, {.threads = 1, .guard_bytes = 64});
-  Executor executor(setup_.config, setup_.numerics, setup_.plan, setup_.profile, arena, Watch::on,
-                    {rank, communicator});
+  predicted.reserved_bytes = ledger::place(predicted.entries).reserved_bytes;
+  const bool guarded = setup_.watch == Watch::on;
+  LedgerArena arena(predicted, {.threads = 1, .guard_bytes = guarded ? 64 : 0});
+  Executor executor(setup_.config, setup_.numerics, setup_.plan, setup_.profile, arena,
+                    setup_.watch, {rank, communicator});
   for (const ParameterTensors& parameter : executor.parameters()) fill(parameter, setup_);
   TrainingStep step(dataset_, setup_.plan, setup_.options, executor.groups().at());
   data::DataPosition position;
@@ -214,10 +241,10 @@ void SplitRanks::run_rank(std::int64_t rank, Communicator* communicator) {
     norms.push_back(report.gradient_norm);
   }
   ledger::Ledger measured = executor.measured();
-  measured.reserved_bytes = predicted.reserved_bytes;  // guards move entries
+  if (guarded) measured.reserved_bytes = predicted.reserved_bytes;  // guards move entries
   const ledger::Comparison comparison = ledger::compare(predicted, measured);
   const predict::RankTraffic traffic =
-      predict::rank_traffic(setup_.config, setup_.plan, setup_.profile, stage);
+      predict::rank_traffic(setup_.config, setup_.plan, setup_.profile, rank);
 
   const std::lock_guard lock(shared_->door);
   SplitOutcome& outcome = shared_->outcome;
@@ -235,31 +262,24 @@ void SplitRanks::run_rank(std::int64_t rank, Communicator* communicator) {
   if (outcome.losses != losses || outcome.norms != norms) {
     outcome.faults.push_back(fmt::format("rank {} has another loss or norm", rank));
   }
-  for (std::size_t kind = 0; kind < Traffic::kKinds; ++kind) {
-    shared_->predicted_of_kind[kind] +=
-        static_cast<double>(setup_.steps) * traffic.of_kind[kind].bytes;
-    shared_->measured_of_kind[kind] += static_cast<double>(executor.traffic().of_kind[kind].bytes);
+  if (measured.reserved_bytes != predicted.reserved_bytes) {
+    outcome.faults.push_back(fmt::format("rank {}: {} bytes reserved, {} touched", rank,
+                                         predicted.reserved_bytes.count(),
+                                         measured.reserved_bytes.count()));
   }
+  shared_->compare(rank, traffic, executor.traffic(), setup_.steps);
   std::uint64_t digest = digest_of(losses);
   for (const ParameterTensors& parameter : executor.parameters()) {
     digest = digest_of(parameter.held_weight, digest);
     shared_->add(parameter);
   }
   outcome.digests[rank] = digest;
-  outcome.sent_bytes[rank] = executor.traffic().bytes();
 }
 
 const SplitOutcome& SplitRanks::own() const { return shared_->outcome; }
 
 SplitOutcome SplitRanks::take() {
   SplitOutcome outcome = std::move(shared_->outcome);
-  for (std::size_t kind = 0; kind < Traffic::kKinds; ++kind) {
-    const double predicted = shared_->predicted_of_kind[kind];
-    const double measured = shared_->measured_of_kind[kind];
-    if (std::abs(predicted - measured) < 0.5) continue;
-    outcome.faults.push_back(
-        fmt::format("collective {}: {} bytes predicted, {} sent", kind, predicted, measured));
-  }
   for (const auto& [name, known] : shared_->seen) {
     for (const bool each : known) {
       if (each) continue;

@@ -1,12 +1,14 @@
 // A small model trained on several ranks, as threads of this process, and on one.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "fourhold/engine/communicator/collectives.h"
 #include "fourhold/engine/communicator/communicator.h"
 #include "fourhold/engine/data/dataset.h"
 #include "fourhold/engine/train/step.h"
@@ -31,6 +33,8 @@ struct SplitSetup {
   plan::Plan plan;
   StepOptions options;
   std::int64_t steps = 20;
+  // Watched runs stand guards around every entry, so that entries lie elsewhere than predicted.
+  Watch watch = Watch::on;
 };
 
 // Four layers; `plan` states the split and what else differs from the default: micro-batches of
@@ -47,10 +51,14 @@ struct SplitOutcome {
   std::map<std::string, std::vector<double>> weights;
   // Of each rank's losses and held weights, bit for bit.
   std::map<std::int64_t, std::uint64_t> digests;
-  // By each rank, as its own counters say.
-  std::map<std::int64_t, std::int64_t> sent_bytes;
-  // One line for each fault: entries that differ from the prediction on a rank, traffic that is not
-  // what was predicted, replicas that are not equal.
+  // By name, the optimizer's moments of whole parameters; of SGD the first alone.
+  std::map<std::string, std::vector<double>> moments1;
+  std::map<std::string, std::vector<double>> moments2;
+  // Of each rank, by kind of collective: what it was to send in all steps.
+  std::map<std::int64_t, std::array<std::int64_t, Traffic::kKinds>> predicted_bytes;
+  // One line for each fault: entries that differ from the prediction on a rank (unless watched also
+  // the arena's size), traffic of a rank that is not what was predicted for it in bytes or steps of
+  // any kind of collective, replicas that are not equal.
   std::vector<std::string> faults;
 };
 

@@ -59,8 +59,9 @@ void Collectives::count(Collective kind, std::int64_t steps, std::int64_t bytes)
   count.bytes += bytes;
 }
 
-std::int64_t Collectives::post_gather(const Group& group, std::span<std::byte> whole,
-                                      std::int64_t item_bytes, std::vector<Message>& messages) {
+std::int64_t Collectives::post_gather(Collective kind, const Group& group,
+                                      std::span<std::byte> whole, std::int64_t item_bytes,
+                                      std::vector<Message>& messages) {
   const std::int64_t items = static_cast<std::int64_t>(whole.size()) / item_bytes;
   const auto piece = [&](int member) {
     const Piece range = piece_of(items, group.size(), member);
@@ -73,21 +74,21 @@ std::int64_t Collectives::post_gather(const Group& group, std::span<std::byte> w
     const int from = (group.place + group.size() - step) % group.size();
     if (piece(from).empty()) continue;
     messages.push_back(communicator_.receive(group.ranks[static_cast<std::size_t>(from)],
-                                             kGatherTag, piece(from)));
+                                             tag_of(kind), piece(from)));
   }
   for (int step = 1; step < group.size() && !own.empty(); ++step) {
     const int to = (group.place + step) % group.size();
     messages.push_back(
-        communicator_.send(group.ranks[static_cast<std::size_t>(to)], kGatherTag, own));
+        communicator_.send(group.ranks[static_cast<std::size_t>(to)], tag_of(kind), own));
     sent_bytes += static_cast<std::int64_t>(own.size());
   }
   return sent_bytes;
 }
 
-std::int64_t Collectives::gather_pieces(const Group& group, std::span<std::byte> whole,
-                                        std::int64_t item_bytes) {
+std::int64_t Collectives::gather_pieces(Collective kind, const Group& group,
+                                        std::span<std::byte> whole, std::int64_t item_bytes) {
   messages_.clear();
-  const std::int64_t bytes = post_gather(group, whole, item_bytes, messages_);
+  const std::int64_t bytes = post_gather(kind, group, whole, item_bytes, messages_);
   communicator_.wait(messages_);
   return bytes;
 }
@@ -105,7 +106,8 @@ void Collectives::copy_piece(const Group& group, const Tensor& own, const Tensor
 
 void Collectives::all_gather(const Group& group, const Tensor& whole) {
   if (group.size() == 1) return;
-  const std::int64_t bytes = gather_pieces(group, bytes_in(whole), element_bytes(whole.dtype));
+  const std::int64_t bytes =
+      gather_pieces(Collective::all_gather, group, bytes_in(whole), element_bytes(whole.dtype));
   count(Collective::all_gather, group.size() - 1, bytes);
 }
 
@@ -117,8 +119,8 @@ void Collectives::all_gather(const Group& group, const Tensor& own, const Tensor
 void Collectives::start_all_gather(const Group& group, const Tensor& own, const Tensor& whole) {
   copy_piece(group, own, whole);
   if (group.size() == 1) return;
-  const std::int64_t bytes =
-      post_gather(group, bytes_in(whole), element_bytes(whole.dtype), gathers_);
+  const std::int64_t bytes = post_gather(Collective::all_gather, group, bytes_in(whole),
+                                         element_bytes(whole.dtype), gathers_);
   count(Collective::all_gather, group.size() - 1, bytes);
 }
 
@@ -131,8 +133,8 @@ void Collectives::advance() {
   if (!gathers_.empty()) communicator_.advance();
 }
 
-std::int64_t Collectives::sum_pieces(const Group& group, const Tensor& whole, const Tensor& own,
-                                     Sum sum) {
+std::int64_t Collectives::sum_pieces(Collective kind, const Group& group, const Tensor& whole,
+                                     const Tensor& own, Sum sum) {
   const Piece piece = piece_of(whole.elements(), group.size(), group.place);
   assert(own.elements() >= piece.elements() && "the piece has a place");
   const std::int64_t to_bytes = element_bytes(own.dtype);
@@ -143,7 +145,7 @@ std::int64_t Collectives::sum_pieces(const Group& group, const Tensor& whole, co
         sum, threads_);
   };
   Exchange exchange(communicator_, exchange_, buffer_, group,
-                    {bytes_in(whole), element_bytes(whole.dtype)});
+                    {bytes_in(whole), element_bytes(whole.dtype), kind});
   exchange.run(combine);
   return exchange.sent_bytes();
 }
@@ -152,17 +154,19 @@ void Collectives::reduce_scatter(const Group& group, const Tensor& whole, const 
                                  Sum sum) {
   const bool in_place = own.data == whole.data && own.dtype == whole.dtype;
   if (group.size() == 1 && in_place && sum == Sum::replace) return;
-  const std::int64_t bytes = sum_pieces(group, whole, own, sum);
+  const std::int64_t bytes = sum_pieces(Collective::reduce_scatter, group, whole, own, sum);
   if (group.size() > 1) count(Collective::reduce_scatter, group.size() - 1, bytes);
 }
 
 void Collectives::all_reduce(const Group& group, const Tensor& whole) {
   if (group.size() == 1) return;
   const Tensor own = part_of(whole, piece_of(whole.elements(), group.size(), group.place));
-  const std::int64_t bytes = sum_pieces(group, whole, own, Sum::replace) +
-                             gather_pieces(group, bytes_in(whole), element_bytes(whole.dtype));
+  constexpr Collective kKind = Collective::all_reduce;
+  const std::int64_t bytes =
+      sum_pieces(kKind, group, whole, own, Sum::replace) +
+      gather_pieces(kKind, group, bytes_in(whole), element_bytes(whole.dtype));
   const std::int64_t steps = group.size() - 1;
-  count(Collective::all_reduce, 2 * steps, bytes);
+  count(kKind, 2 * steps, bytes);
 }
 
 }  // namespace fourhold::engine

@@ -97,13 +97,14 @@ class Collectives {
   [[nodiscard]] const Traffic& traffic() const { return traffic_; }
 
  private:
-  // Both return the bytes sent.
-  std::int64_t sum_pieces(const Group& group, const Tensor& whole, const Tensor& own, Sum sum);
-  std::int64_t gather_pieces(const Group& group, std::span<std::byte> whole,
+  // What a collective of that kind is made of; both return the bytes sent.
+  std::int64_t sum_pieces(plan::Collective kind, const Group& group, const Tensor& whole,
+                          const Tensor& own, Sum sum);
+  std::int64_t gather_pieces(plan::Collective kind, const Group& group, std::span<std::byte> whole,
                              std::int64_t item_bytes);
   // Adds to `messages`.
-  std::int64_t post_gather(const Group& group, std::span<std::byte> whole, std::int64_t item_bytes,
-                           std::vector<Message>& messages);
+  std::int64_t post_gather(plan::Collective kind, const Group& group, std::span<std::byte> whole,
+                           std::int64_t item_bytes, std::vector<Message>& messages);
   // This rank's piece of `whole` becomes what stands in `own`.
   void copy_piece(const Group& group, const Tensor& own, const Tensor& whole) const;
   template <typename T>

@@ -73,7 +73,7 @@ void Exchange::receive(std::int64_t chunk) {
   for (int member = 0; member < group_.size(); ++member) {
     if (member == place_) continue;
     messages.push_back(communicator_.receive(
-        group_.ranks[static_cast<std::size_t>(member)], kExchangeTag,
+        group_.ranks[static_cast<std::size_t>(member)], tag_of(items_.kind),
         {received(member, chunk), static_cast<std::size_t>(own.items * items_.item_bytes)}));
   }
 }
@@ -90,7 +90,7 @@ void Exchange::send(std::int64_t chunk) {
     const auto begin = static_cast<std::size_t>(other.first * items_.item_bytes);
     const auto bytes = static_cast<std::size_t>(other.items * items_.item_bytes);
     messages.push_back(communicator_.send(group_.ranks[static_cast<std::size_t>(member)],
-                                          kExchangeTag, items_.bytes.subspan(begin, bytes)));
+                                          tag_of(items_.kind), items_.bytes.subspan(begin, bytes)));
     sent_bytes_ += static_cast<std::int64_t>(bytes);
   }
 }

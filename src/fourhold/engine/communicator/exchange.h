@@ -12,10 +12,12 @@
 
 namespace fourhold::engine {
 
-// What is exchanged: items of a fixed number of bytes, cut into pieces of whole items.
+// What is exchanged, and as a part of which collective: items of a fixed number of bytes, cut into
+// pieces of whole items.
 struct ExchangedItems {
   std::span<const std::byte> bytes;
   std::int64_t item_bytes = 1;
+  plan::Collective kind = plan::Collective::all_reduce;
 };
 
 class Exchange {

@@ -10,7 +10,7 @@ namespace {
 
 using plan::Collective;
 
-int tag_of(int tag) {
+int send_tag(int tag) {
   assert(tag >= 0 && tag < kSendTags && "tags are few enough for every MPI");
   return kFirstSendTag + tag;
 }
@@ -34,8 +34,9 @@ void Collectives::post_ring(const Group& group, std::span<const std::byte> out,
   const auto rank = [&](int place) {
     return group.ranks[static_cast<std::size_t>(place % group.size())];
   };
-  ring_.push_back(communicator_.receive(rank(group.place + group.size() - 1), kRingTag, in));
-  ring_.push_back(communicator_.send(rank(group.place + 1), kRingTag, out));
+  ring_.push_back(
+      communicator_.receive(rank(group.place + group.size() - 1), tag_of(Collective::ring), in));
+  ring_.push_back(communicator_.send(rank(group.place + 1), tag_of(Collective::ring), out));
   count(Collective::ring, steps, static_cast<std::int64_t>(out.size()));
 }
 
@@ -50,13 +51,13 @@ void Collectives::send(int to, int tag, const Tensor& tensor) {
   static_cast<void>(same_tag);
   const std::int64_t bytes = tensor.bytes();
   sends_.emplace_back(
-      tag, communicator_.send(to, tag_of(tag), {tensor.data, static_cast<std::size_t>(bytes)}));
+      tag, communicator_.send(to, send_tag(tag), {tensor.data, static_cast<std::size_t>(bytes)}));
   count(Collective::send_receive, 1, bytes);
 }
 
 void Collectives::receive(int from, int tag, const Tensor& tensor) {
   const Message message = communicator_.receive(
-      from, tag_of(tag), {tensor.data, static_cast<std::size_t>(tensor.bytes())});
+      from, send_tag(tag), {tensor.data, static_cast<std::size_t>(tensor.bytes())});
   communicator_.wait({&message, 1});
 }
 

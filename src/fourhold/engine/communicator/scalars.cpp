@@ -54,6 +54,7 @@ RowStatistics merged(std::span<const std::byte* const> sources, std::int64_t row
 template <typename T>
 T Collectives::sum_of(const Group& group, T value) {
   if (group.size() == 1) return value;
+  constexpr int kTag = tag_of(Collective::all_reduce);
   const std::int64_t others = group.size() - 1;
   const auto rank = [&](int member) { return group.ranks[static_cast<std::size_t>(member)]; };
   const auto writable = [](T& number) { return std::as_writable_bytes(std::span(&number, 1)); };
@@ -61,8 +62,8 @@ T Collectives::sum_of(const Group& group, T value) {
   if (group.place != 0) {
     T sum = 0;
     messages_.clear();
-    messages_.push_back(communicator_.receive(rank(0), kScalarTag, writable(sum)));
-    messages_.push_back(communicator_.send(rank(0), kScalarTag, bytes_in(value)));
+    messages_.push_back(communicator_.receive(rank(0), kTag, writable(sum)));
+    messages_.push_back(communicator_.send(rank(0), kTag, bytes_in(value)));
     communicator_.wait(messages_);
     count(Collective::all_reduce, 2 * others, sizeof(T));
     return sum;
@@ -70,13 +71,13 @@ T Collectives::sum_of(const Group& group, T value) {
   T sum = value;
   for (int member = 1; member < group.size(); ++member) {
     T other = 0;
-    const Message message = communicator_.receive(rank(member), kScalarTag, writable(other));
+    const Message message = communicator_.receive(rank(member), kTag, writable(other));
     communicator_.wait({&message, 1});
     sum += other;
   }
   messages_.clear();
   for (int member = 1; member < group.size(); ++member) {
-    messages_.push_back(communicator_.send(rank(member), kScalarTag, bytes_in(sum)));
+    messages_.push_back(communicator_.send(rank(member), kTag, bytes_in(sum)));
   }
   communicator_.wait(messages_);
   count(Collective::all_reduce, 2 * others, others * static_cast<std::int64_t>(sizeof(T)));
@@ -103,11 +104,11 @@ void Collectives::merge_statistics(const Group& group, const Tensor& statistics)
       }
     });
   };
-  Exchange exchange(communicator_, exchange_, buffer_, group, {bytes, kRowBytes});
+  constexpr Collective kKind = Collective::reduce_scalars;
+  Exchange exchange(communicator_, exchange_, buffer_, group, {bytes, kRowBytes, kKind});
   exchange.run(combine);
-  const std::int64_t gathered = gather_pieces(group, bytes, kRowBytes);
-  count(Collective::reduce_scalars, std::int64_t{2} * (group.size() - 1),
-        exchange.sent_bytes() + gathered);
+  const std::int64_t gathered = gather_pieces(kKind, group, bytes, kRowBytes);
+  count(kKind, std::int64_t{2} * (group.size() - 1), exchange.sent_bytes() + gathered);
 }
 
 }  // namespace fourhold::engine

@@ -28,9 +28,7 @@ struct RankResult {
   LedgerTotals measured;
   std::int64_t entries = 0;
   std::int64_t entries_differing = 0;
-  // Sent in the steps of this call. Pieces of a tensor may be uneven: only the sum over ranks is
-  // the prediction to the byte.
-  double predicted_traffic_bytes = 0;
+  std::int64_t predicted_traffic_bytes = 0;  // sent in the steps of this call
   std::int64_t measured_traffic_bytes = 0;
   Bytes peak_resident_bytes;  // of the rank's process
   Bytes arena_bytes;

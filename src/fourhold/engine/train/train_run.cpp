@@ -315,21 +315,20 @@ class Run {
   }
 
   [[nodiscard]] RankResult own_result() const {
-    const std::int64_t stage = executor_.groups().at().pp;
-    const auto steps = static_cast<double>(result_.step_seconds.size());
-    return {
-        .rank = setup_.place.rank,
-        .stage = stage,
-        .predicted = totals_of(result_.predicted),
-        .measured = totals_of(result_.measured),
-        .entries = result_.comparison.entries_a,
-        .entries_differing = result_.comparison.entries_differing,
-        .predicted_traffic_bytes =
-            steps * predict::rank_traffic(setup_.model, setup_.plan, setup_.profile, stage).bytes(),
-        .measured_traffic_bytes = sent_bytes_,
-        .peak_resident_bytes = result_.peak_resident_bytes,
-        .arena_bytes = result_.arena_bytes,
-        .outside_arena_bytes = result_.outside_arena_bytes};
+    const auto steps = static_cast<std::int64_t>(result_.step_seconds.size());
+    const predict::RankTraffic traffic =
+        predict::rank_traffic(setup_.model, setup_.plan, setup_.profile, setup_.place.rank);
+    return {.rank = setup_.place.rank,
+            .stage = executor_.groups().at().pp,
+            .predicted = totals_of(result_.predicted),
+            .measured = totals_of(result_.measured),
+            .entries = result_.comparison.entries_a,
+            .entries_differing = result_.comparison.entries_differing,
+            .predicted_traffic_bytes = steps * traffic.bytes(),
+            .measured_traffic_bytes = sent_bytes_,
+            .peak_resident_bytes = result_.peak_resident_bytes,
+            .arena_bytes = result_.arena_bytes,
+            .outside_arena_bytes = result_.outside_arena_bytes};
   }
 
   const TrainSetup& setup_;

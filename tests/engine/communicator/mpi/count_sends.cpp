@@ -9,15 +9,21 @@
 namespace fourhold::engine {
 namespace {
 
-std::int64_t& counted_bytes() {
-  static std::int64_t bytes = 0;
+BytesOfKind& counted_bytes() {
+  static BytesOfKind bytes{};
   return bytes;
 }
 
-void count(int elements, MPI_Datatype type) {
+std::size_t kind_of(int tag) {
+  constexpr auto kSends = static_cast<std::size_t>(plan::Collective::send_receive);
+  return tag >= 0 && static_cast<std::size_t>(tag) < kSends ? static_cast<std::size_t>(tag)
+                                                            : kSends;
+}
+
+void count(int elements, MPI_Datatype type, int tag) {
   int bytes = 0;
   PMPI_Type_size(type, &bytes);
-  counted_bytes() += static_cast<std::int64_t>(elements) * bytes;
+  counted_bytes()[kind_of(tag)] += static_cast<std::int64_t>(elements) * bytes;
 }
 
 const char*& first_uncounted() {
@@ -30,7 +36,7 @@ void note_uncounted(const char* name) {
 
 }  // namespace
 
-std::int64_t take_counted_bytes() { return std::exchange(counted_bytes(), 0); }
+BytesOfKind take_counted_bytes() { return std::exchange(counted_bytes(), {}); }
 const char* uncounted_call() { return first_uncounted(); }
 
 }  // namespace fourhold::engine
@@ -42,22 +48,22 @@ extern "C" {
 
 int MPI_Isend(const void* buffer, int elements, MPI_Datatype type, int to, int tag, MPI_Comm comm,
               MPI_Request* request) {
-  count(elements, type);
+  count(elements, type, tag);
   return PMPI_Isend(buffer, elements, type, to, tag, comm, request);
 }
 int MPI_Issend(const void* buffer, int elements, MPI_Datatype type, int to, int tag, MPI_Comm comm,
                MPI_Request* request) {
-  count(elements, type);
+  count(elements, type, tag);
   return PMPI_Issend(buffer, elements, type, to, tag, comm, request);
 }
 int MPI_Send(const void* buffer, int elements, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
-  count(elements, type);
+  count(elements, type, tag);
   return PMPI_Send(buffer, elements, type, to, tag, comm);
 }
 int MPI_Sendrecv(const void* out, int out_elements, MPI_Datatype out_type, int to, int out_tag,
                  void* in, int in_elements, MPI_Datatype in_type, int from, int in_tag,
                  MPI_Comm comm, MPI_Status* status) {
-  count(out_elements, out_type);
+  count(out_elements, out_type, out_tag);
   return PMPI_Sendrecv(out, out_elements, out_type, to, out_tag, in, in_elements, in_type, from,
                        in_tag, comm, status);
 }

@@ -44,11 +44,13 @@ bool same_over_threads(int ranks, const SuiteOptions& options, std::uint64_t dig
 int check_collectives(Communicator& world, const SuiteOptions& options) {
   static_cast<void>(take_counted_bytes());
   const SuiteReport report = run_suite(world, options);
-  const std::int64_t counted = take_counted_bytes();
+  const BytesOfKind counted = take_counted_bytes();
   std::vector<std::string> faults = report.faults;
-  if (counted != report.traffic.bytes()) {
-    faults.push_back("counted at MPI: " + std::to_string(counted) +
-                     " bytes, by us: " + std::to_string(report.traffic.bytes()));
+  for (std::size_t kind = 0; kind < counted.size(); ++kind) {
+    const std::int64_t own = report.traffic.of_kind[kind].bytes;
+    if (counted[kind] == own) continue;
+    faults.push_back("collective " + std::to_string(kind) + ", counted at MPI: " +
+                     std::to_string(counted[kind]) + " bytes, by us: " + std::to_string(own));
   }
   if (uncounted_call() != nullptr) faults.push_back(std::string(uncounted_call()) + " was called");
   if (world.rank() == 0) {
@@ -56,7 +58,8 @@ int check_collectives(Communicator& world, const SuiteOptions& options) {
       faults.emplace_back("threads give other numbers");
     }
     say(world.name() + ", " + std::to_string(world.size()) + " ranks: digest " +
-        std::to_string(report.digest) + ", " + std::to_string(counted) + " bytes from rank 0");
+        std::to_string(report.digest) + ", " + std::to_string(report.traffic.bytes()) +
+        " bytes from rank 0");
   }
   for (const std::string& fault : faults) say(fault);
   return faults.empty() ? 0 : 1;
