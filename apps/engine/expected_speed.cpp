@@ -72,12 +72,12 @@ hardware::Device device_of(const std::string& device, const engine::TrainSetup& 
 }
 
 // Against one rank at its best micro-batch without recomputation (predict/scaling.h).
-std::optional<double> speedup_kept(const engine::TrainSetup& setup,
-                                   const hardware::Cluster& cluster, double step_seconds) {
+std::optional<predict::Speedup> speedup_of(const engine::TrainSetup& setup,
+                                           const hardware::Cluster& cluster, double step_seconds) {
   if (setup.plan.devices() == 1) return std::nullopt;
   const double alone =
       predict::single_device(setup.model, setup.plan, setup.profile, cluster).step_seconds;
-  return predict::speedup_of(alone, step_seconds, setup.plan.devices()).speedup_kept;
+  return predict::speedup_of(alone, step_seconds, setup.plan.devices());
 }
 
 }  // namespace
@@ -102,7 +102,7 @@ std::optional<ExpectedSpeed> expected_speed(const std::string& device,
                        .step_seconds = time.step_seconds,
                        .model_flops = flops,
                        .peak_flops_per_second = flops / time.step_seconds / time.mfu,
-                       .kept = speedup_kept(setup, cluster, time.step_seconds)};
+                       .speedup = speedup_of(setup, cluster, time.step_seconds)};
 }
 
 }  // namespace fourhold::engine_app

@@ -6,15 +6,16 @@
 #include <string>
 
 #include "fourhold/engine/train/train_run.h"
+#include "fourhold/predict/scaling.h"
 
 namespace fourhold::engine_app {
 
 struct ExpectedSpeed {
   std::string device;  // whose rates these are; "" for this machine, just measured
   double step_seconds = 0;
-  double model_flops = 0;            // of one step (predict/model_flops.h)
-  double peak_flops_per_second = 0;  // of all ranks, for the plan's products
-  std::optional<double> kept;        // of the ranks' speed, by the prediction; none on one rank
+  double model_flops = 0;                   // of one step (predict/model_flops.h)
+  double peak_flops_per_second = 0;         // of all ranks, for the plan's products
+  std::optional<predict::Speedup> speedup;  // of the ranks over one; none on one rank
 
   // Model FLOPs utilisation of a step that took so long.
   [[nodiscard]] double mfu(double seconds) const {

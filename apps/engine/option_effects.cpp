@@ -63,6 +63,8 @@ void refuse_options_without_effect(const api::TrainRequest& request, const plan:
          "--held-out 0 leaves nothing to evaluate on", "leave one of the two out");
   refuse(request.tokenizer_vocabulary.has_value() && request.data == engine::data::kBuiltinName,
          "--tokenizer-vocabulary", "--data builtin is bytes, whose ids are known");
+  refuse(!request.one_rank.empty() && plan.devices() == 1, "--one-rank",
+         "one rank has no speed-up over one");
   const bool one_checkpoint = !request.resume.empty() && request.resume != "auto";
   refuse(request.start.has_value() && one_checkpoint, "--start",
          "--resume names the checkpoint to start from", "leave one of the two out");

@@ -14,6 +14,7 @@
 
 #include "apps/engine/folder_lock.h"
 #include "apps/engine/joined_ranks.h"
+#include "apps/engine/one_rank.h"
 #include "apps/engine/ranks_report.h"
 #include "apps/engine/step_lines.h"
 #include "apps/engine/stop_signal.h"
@@ -255,6 +256,9 @@ ExitCode train_as(const Question& question, const api::TrainRequest& request,
                  .tokens_per_step = plan.global_batch * plan.seq,
                  .expected = std::nullopt,
                  .out = request.out};
+  if (!request.one_rank.empty()) {
+    frame.one_rank_seconds = one_rank_seconds(request.one_rank, frame.tokens_per_step);
+  }
   TrainLog log(request, frame);
   for (const std::string& note : prepared.notes) log.note_later("note: " + note);
   if (plan.devices() > 1 || plan.grad_accum > 1) log.note_later("plan: " + to_string(plan));

@@ -44,6 +44,32 @@ json::Value optional_json(const std::optional<double>& value) {
   return value ? json::Value(*value) : json::Value();
 }
 
+// As it was, over the run of one rank. Unlike a prediction's it may be more than the ranks' number:
+// both runs met a machine that others use, too.
+std::optional<predict::Speedup> measured_speedup(const TrainResult& result, const RunFrame& frame) {
+  const double seconds = median_seconds(result);
+  if (!frame.one_rank_seconds || seconds <= 0) return std::nullopt;
+  const double speedup = *frame.one_rank_seconds / seconds;
+  return predict::Speedup{speedup, speedup / static_cast<double>(result.ranks.size())};
+}
+
+json::Value speed_json(const TrainResult& result, const RunFrame& frame) {
+  const std::optional<predict::Speedup> predicted =
+      frame.expected ? frame.expected->speedup : std::nullopt;
+  const std::optional<predict::Speedup> measured = measured_speedup(result, frame);
+  const auto part = [](const std::optional<predict::Speedup>& whole, double predict::Speedup::*of) {
+    return whole ? json::Value((*whole).*of) : json::Value();
+  };
+  return json::Object{{"tokens_per_second", tokens_per_second(result)},
+                      {"predicted_step_seconds", predicted_seconds(frame)},
+                      {"measured_step_seconds", median_seconds(result)},
+                      {"mfu", mfu_json(frame, median_seconds(result))},
+                      {"predicted_speedup", part(predicted, &predict::Speedup::speedup)},
+                      {"predicted_speedup_kept", part(predicted, &predict::Speedup::speedup_kept)},
+                      {"measured_speedup", part(measured, &predict::Speedup::speedup)},
+                      {"measured_speedup_kept", part(measured, &predict::Speedup::speedup_kept)}};
+}
+
 // One fact behind its label, on as many lines as it takes.
 std::string fact(std::string_view label, const std::string& text, const report::Screen& screen) {
   constexpr int kLabelColumns = 9;
@@ -64,30 +90,40 @@ std::string loss_text(const TrainResult& result) {
   return text;
 }
 
+// How much of the ranks' number is left of it as speed.
+std::string kept_text(const TrainResult& result, const RunFrame& frame,
+                      const report::Screen& screen) {
+  std::string text;
+  const auto add = [&](const std::optional<predict::Speedup>& speedup, const char* how) {
+    if (!speedup) return;
+    text += fmt::format("{}{:.0f}% {}", text.empty() ? "" : ", ", 100 * speedup->speedup_kept, how);
+  };
+  add(frame.expected ? frame.expected->speedup : std::nullopt, "predicted");
+  add(measured_speedup(result, frame), "measured");
+  if (text.empty()) return "";
+  return fact("Kept",
+              fmt::format("{} of {} times the speed of one rank", text, result.ranks.size()),
+              screen);
+}
+
 std::string speed_text(const TrainResult& result, const RunFrame& frame,
                        const report::Screen& screen) {
   const double seconds = median_seconds(result);
   std::string text =
       fmt::format("{} tokens/s, {:.3f} s a step (median)",
                   format_count(static_cast<std::int64_t>(tokens_per_second(result))), seconds);
-  if (!frame.expected || seconds <= 0) return fact("Speed", text, screen);
+  const std::string kept = kept_text(result, frame, screen);
+  if (!frame.expected || seconds <= 0) return fact("Speed", text, screen) + kept;
   const double predicted = frame.expected->step_seconds;
   text += fmt::format(", {:.3g} predicted ({:+.0f}%)", predicted, 100 * (predicted / seconds - 1));
-  std::string lines =
-      fact("Speed", text, screen) +
-      fact("MFU",
-           fmt::format("{:.3g}% of the {:.0f} GFLOP/s {}", 100 * frame.expected->mfu(seconds),
-                       frame.expected->peak_flops_per_second / 1e9,
-                       frame.expected->device.empty() ? "this machine's fastest product reached"
-                                                      : "of " + frame.expected->device),
-           screen);
-  if (frame.expected->kept) {
-    lines += fact("Kept",
-                  fmt::format("{:.0f}% of {} times the speed of one rank, as predicted",
-                              100 * *frame.expected->kept, result.ranks.size()),
-                  screen);
-  }
-  return lines;
+  return fact("Speed", text, screen) +
+         fact("MFU",
+              fmt::format("{:.3g}% of the {:.0f} GFLOP/s {}", 100 * frame.expected->mfu(seconds),
+                          frame.expected->peak_flops_per_second / 1e9,
+                          frame.expected->device.empty() ? "this machine's fastest product reached"
+                                                         : "of " + frame.expected->device),
+              screen) +
+         kept;
 }
 
 // A command to copy: its paths stay whole, on lines of their own where they are long.
@@ -116,10 +152,7 @@ json::Value to_json(const TrainResult& result, const RunFrame& frame) {
       {"ledger", sum_json(result.ranks)},
       {"process", process_sum_json(result.ranks)},
       {"loss", std::move(loss)},
-      {"speed", json::Object{{"tokens_per_second", tokens_per_second(result)},
-                             {"predicted_step_seconds", predicted_seconds(frame)},
-                             {"measured_step_seconds", median_seconds(result)},
-                             {"mfu", mfu_json(frame, median_seconds(result))}}},
+      {"speed", speed_json(result, frame)},
       {"stall", json::Object{{"lost_share", result.stall.share()}}},
       {"traffic", traffic_json(result.ranks)},
       {"ranks", ranks_json(result.ranks)},

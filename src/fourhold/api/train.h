@@ -42,6 +42,7 @@ struct TrainRequest {
   std::optional<std::int64_t> seed;
   std::optional<StartWeights> start;
   std::string device = "measure";  // where time is predicted: a file, "measure" or "none"
+  std::string one_rank;            // an answer of one rank, over which speed-up is measured
   std::optional<Bytes> memory;     // of a rank: arena and the allowance beside it
   std::string out;
   std::string resume;
@@ -141,6 +142,12 @@ void visit_options(Visitor&& visit, TrainRequest& request) {
                OptionGroup::device,
                ValueKind::file},
         request.device);
+  visit(Option{{"one_rank",
+                "what `fourhold train --json` printed on one rank with the same global batch: the "
+                "speed-up over it is then measured"},
+               OptionGroup::device,
+               ValueKind::file},
+        request.one_rank);
   visit_process_memory(visit, request.memory);
   visit(Option{{"out", "folder for logs and checkpoints; without it nothing is kept"},
                OptionGroup::output,

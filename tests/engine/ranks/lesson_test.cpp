@@ -4,6 +4,7 @@
 // limits here are those and what the arena is to have.
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -100,6 +101,53 @@ TEST_F(Lesson, AnActivationFailureIsCuredByStagesAndNotByReplicas) {
   expect_refusal(2, step(50, "--batch 64 --dp 2"), "activations_do_not_fit");
   expect_refusal(2, step(50, "--batch 64 --zero 3"), "activations_do_not_fit");
   expect_fit(2, 50, "--batch 64 --pp 2");
+}
+
+// Where one rank has room for all, more ranks win speed, and never as many times of it as they are:
+// they sum gradients. Four on what may be fewer cores, so that no disturbance makes the run on one
+// rank look four times as long.
+TEST_F(Lesson, WhenAllFitsTheSpeedUpKeptIsReportedAndBelowTheRanks) {
+  constexpr int kRanks = 4;
+  const auto words = [this](const std::string& options) {
+    return "train " + path("config.json") +
+           " --threads 1 --precision fp32 --seq 32 --held-out 0 --lr 1e-3 --steps 9 --batch 2 "
+           "--global-batch 8 --memory 400MiB " +
+           options;
+  };
+  const auto run_json = [&](int ranks, const std::string& options) {
+    const Ended ended = run(on_ranks(ranks, words("--json " + options)));
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    std::ofstream(path(fmt::format("answer-{}.json", ranks))) << ended.out;
+    return json::parse(ended.out, "standard output");
+  };
+  const json::Value one = run_json(1, "");
+  for (const char* name : {"predicted_speedup", "predicted_speedup_kept", "measured_speedup",
+                           "measured_speedup_kept"}) {
+    EXPECT_TRUE(at(one, {"speed", name}).is_null()) << name;
+  }
+  const std::string over_one = "--dp 4 --one-rank " + path("answer-1.json");
+  const json::Value four = run_json(kRanks, over_one);
+  const auto speed = [](const json::Value& answer, const char* name) {
+    return at(answer, {"speed", name}).number();
+  };
+  EXPECT_DOUBLE_EQ(speed(four, "measured_speedup"),
+                   speed(one, "measured_step_seconds") / speed(four, "measured_step_seconds"));
+  for (const std::string how : {"predicted", "measured"}) {
+    SCOPED_TRACE(how);
+    const double speedup = speed(four, (how + "_speedup").c_str());
+    EXPECT_GT(speedup, 0);
+    EXPECT_LT(speedup, kRanks);
+    EXPECT_DOUBLE_EQ(speed(four, (how + "_speedup_kept").c_str()), speedup / kRanks);
+  }
+  const Ended text = run(on_ranks(kRanks, words(over_one)));
+  EXPECT_EQ(text.code, 0) << text.err;
+  EXPECT_EQ(times(text.out, "% predicted, "), 1) << text.out;
+  EXPECT_EQ(times(text.out, "% measured of 4 times the speed of one rank"), 1) << text.out;
+
+  const Ended of_four = run(on_ranks(2, words("--dp 2 --one-rank " + path("answer-4.json"))));
+  EXPECT_EQ(of_four.code, 2) << of_four.err;
+  EXPECT_EQ(times(of_four.err, "--one-rank"), 1) << of_four.err;
+  EXPECT_EQ(times(of_four.err, "is of 4 ranks"), 1) << of_four.err;
 }
 
 }  // namespace
