@@ -72,7 +72,12 @@ std::vector<NamedSplit> combined_splits() {
       {"cp_zero_3_tp_sp", {.tp = 2, .sp = true, .cp = 2, .dp = 2, .zero = 3}},
       {"cp_pp_tp_sp", {.tp = 2, .sp = true, .pp = 2, .cp = 2, .grad_accum = 4}},
       {"cp_recomputed", {.cp = 2, .dp = 2, .recompute = full}},
-      {"zero_3_chunked_loss", {.dp = 2, .zero = 3, .grad_accum = 3, .loss_chunk = 6}}};
+      {"zero_3_chunked_loss", {.dp = 2, .zero = 3, .grad_accum = 3, .loss_chunk = 6}},
+      {"zero_1_dp_3_chunked_loss", {.dp = 3, .zero = 1, .grad_accum = 2, .loss_chunk = 5}},
+      {"recomputed_zero_3_dp_3", {.dp = 3, .zero = 3, .grad_accum = 2, .recompute = full}},
+      {"recomputed_tp_sp", {.tp = 2, .sp = true, .grad_accum = 2, .recompute = full}},
+      {"recomputed_uneven",
+       {.pp = 2, .grad_accum = 3, .recompute = full, .layers_per_stage = {3, 1}}}};
 }
 
 std::vector<NamedSplit> all_splits() {

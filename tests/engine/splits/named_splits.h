@@ -19,7 +19,7 @@ inline void PrintTo(const NamedSplit& split, std::ostream* out) { *out << split.
 [[nodiscard]] std::vector<NamedSplit> tensor_splits();
 [[nodiscard]] std::vector<NamedSplit> context_splits();
 [[nodiscard]] std::vector<NamedSplit> pipeline_splits();
-// Of two and more kinds, on four and eight ranks.
+// Of two and more kinds, on two, three, four and eight ranks.
 [[nodiscard]] std::vector<NamedSplit> combined_splits();
 [[nodiscard]] std::vector<NamedSplit> all_splits();
 
