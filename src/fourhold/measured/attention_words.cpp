@@ -19,6 +19,13 @@ bool has_any(const std::string& text, std::initializer_list<std::string_view> wo
 
 }  // namespace
 
+bool knows_attention(std::string_view attention) {
+  const std::string text = lowered(attention);
+  return text.empty() ||
+         has_any(text, {"flash", "sdpa", "cudnn", "triton", "fused", "torch", "local", "eager",
+                        "transformer_engine", "transformer-engine", "xformers", "math"});
+}
+
 void set_attention(std::string_view attention, plan::Profile& profile) {
   const std::string text = lowered(attention);
   const bool refused = has_any(text, {"no flash", "unfused"});

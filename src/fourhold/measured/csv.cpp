@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "fourhold/base/error.h"
+#include "fourhold/measured/row_words.h"
 
 namespace fourhold::measured {
 
@@ -16,15 +17,21 @@ CsvReader::CsvReader(std::string_view text, std::string where)
     : text_(text), where_(std::move(where)) {
   constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
   if (text_.substr(0, kByteOrderMark.size()) == kByteOrderMark) at_ = kByteOrderMark.size();
+  // A text in UTF-16 begins with its own mark, or has a zero beside every plain letter.
+  const bool has_mark = starts_with(text_, "\xFF\xFE") || starts_with(text_, "\xFE\xFF");
+  if (has_mark || text_.substr(0, 2).find('\0') != std::string_view::npos) {
+    throw Error(
+        where_ + ":1:1", "is written in UTF-16, not in UTF-8",
+        fmt::format("save it as CSV in UTF-8, or convert it: iconv -f UTF-16 -t UTF-8 {}", where_));
+  }
 }
 
 bool CsvReader::at_line_break() const {
-  if (at_end()) return false;
-  return text_[at_] == '\n' || (text_[at_] == '\r' && text_.substr(at_ + 1, 1) == "\n");
+  return !at_end() && (text_[at_] == '\n' || text_[at_] == '\r');
 }
 
 void CsvReader::skip_line_break() {
-  at_ += text_[at_] == '\r' ? 2 : 1;
+  at_ += text_.substr(at_, 2) == "\r\n" ? 2 : 1;
   ++line_;
   column_ = 1;
 }
@@ -33,7 +40,7 @@ void CsvReader::skip_line_break() {
 void CsvReader::take(CsvField& field) {
   const char c = text_[at_++];
   field.text += c;
-  if (c == '\n') {
+  if (c == '\n' || (c == '\r' && text_.substr(at_, 1) != "\n")) {
     ++line_;
     column_ = 1;
   } else {

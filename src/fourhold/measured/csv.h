@@ -1,5 +1,5 @@
 // Comma-separated values as RFC 4180 has them: quoted fields may hold commas, line breaks and
-// doubled quotes.
+// doubled quotes. Lines end with LF, CR LF or CR.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,8 @@ class CsvReader {
   // No file of ours has more columns; a record of more is refused before it fills the memory.
   static constexpr std::size_t kMostFields = 256;
 
-  // `where` names the file in Errors; `text` must outlive the reader. A byte order mark is skipped.
+  // `where` names the file in Errors; `text` must outlive the reader. A byte order mark is skipped;
+  // Error for a text in UTF-16.
   CsvReader(std::string_view text, std::string where);
 
   // The next record that is no empty line; false at the end. Throws Error with file:line:column for

@@ -3,21 +3,32 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
+
+#include <fmt/format.h>
 
 namespace fourhold::measured {
 
 struct Findings {
   std::vector<std::string> missing;  // without these the row is skipped
+  std::vector<std::string> unknown;  // so it is with these: words nothing is known of
   std::vector<std::string> assumed;  // as sentences
 
   void lacks(std::string fact) { add(missing, std::move(fact)); }
+  void knows_not(std::string_view word, std::string_view column) {
+    add(unknown, fmt::format("unknown word '{:.60}' in {}", word, column));
+  }
   void assumes(std::string sentence) { add(assumed, std::move(sentence)); }
 
-  // "layers, hidden and heads are not published"
+  [[nodiscard]] bool complete() const { return missing.empty() && unknown.empty(); }
+
+  // "unknown word 'zero9' in sharding; layers, hidden and heads are not published"
   [[nodiscard]] std::string missing_text() const {
-    std::string text;
+    std::string text = fmt::format("{}", fmt::join(unknown, "; "));
+    if (missing.empty()) return text;
+    if (!text.empty()) text += "; ";
     for (std::size_t i = 0; i < missing.size(); ++i) {
       if (i > 0) text += i + 1 == missing.size() ? " and " : ", ";
       text += missing[i];

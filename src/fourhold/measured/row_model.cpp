@@ -11,6 +11,7 @@
 #include "fourhold/measured/model_family.h"
 #include "fourhold/measured/published_model.h"
 #include "fourhold/measured/row_words.h"
+#include "fourhold/model/depth.h"
 
 namespace fourhold::measured {
 namespace {
@@ -28,6 +29,14 @@ void require_sizes(const MeasuredRow& row, Findings& findings) {
   if (!row.layers) findings.lacks("layers");
   if (!row.hidden) findings.lacks("hidden");
   if (!row.heads) findings.lacks("heads");
+}
+
+// Every layer is walked and replayed: a slip of the keyboard is not to cost minutes.
+void refuse_depth(const MeasuredRow& row) {
+  if (*row.layers <= model::kLayerRange.most) return;
+  throw Error("layers",
+              fmt::format("is {}; it must be {}", *row.layers, range_text(model::kLayerRange)),
+              "check the row");
 }
 
 std::int64_t assumed_width(const MeasuredRow& row, ModelStyle style, Findings& findings) {
@@ -188,6 +197,7 @@ std::optional<model::ModelConfig> model_of(const MeasuredRow& published, ModelSt
   fill_published_sizes(row, findings);
   require_sizes(row, findings);
   if (!findings.missing.empty()) return std::nullopt;
+  refuse_depth(row);
   fill_defaults(row, style, findings);
   if (!findings.missing.empty()) return std::nullopt;
   require_consistent(row);

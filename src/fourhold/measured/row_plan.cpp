@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include <fmt/format.h>
 
+#include "fourhold/measured/attention_words.h"
 #include "fourhold/measured/row_tuning.h"
 #include "fourhold/measured/row_words.h"
 #include "fourhold/plan/recompute_policy.h"
@@ -104,17 +106,34 @@ void read_batch(const MeasuredRow& row, const FrameworkRule& rule, RowDraft& dra
   request.global_batch = *micro * *accumulation * dp;
 }
 
+// 3 of "zero3", "zero-3 ..." and "zero stage 3"; nothing for other words and other stages.
+std::optional<int> zero_stage_of(std::string_view sharding) {
+  constexpr std::string_view kZero = "zero";
+  if (!starts_with(sharding, kZero)) return std::nullopt;
+  sharding.remove_prefix(
+      std::min(sharding.find_first_not_of("-_ stage", kZero.size()), sharding.size()));
+  const std::size_t digits = std::min(sharding.find_first_not_of("0123456789"), sharding.size());
+  if (digits != 1 || sharding.front() > '3') return std::nullopt;
+  return sharding.front() - '0';
+}
+
 void read_sharding(const MeasuredRow& row, RowDraft& draft) {
   const std::string sharding = lowered(row.sharding);
+  const auto begins_with_one_of = [&sharding](std::initializer_list<std::string_view> words) {
+    return std::any_of(words.begin(), words.end(),
+                       [&](std::string_view word) { return starts_with(sharding, word); });
+  };
   int stage = 0;
-  if (starts_with(sharding, "zero3") || contains(sharding, "fsdp") || contains(sharding, "hsdp")) {
+  if (const std::optional<int> zero = zero_stage_of(sharding)) {
+    stage = *zero;
+  } else if (contains(sharding, "fsdp") || contains(sharding, "hsdp")) {
     stage = 3;
-  } else if (starts_with(sharding, "zero2")) {
-    stage = 2;
-  } else if (starts_with(sharding, "zero1") || contains(sharding, "distributed optimizer")) {
+  } else if (contains(sharding, "distributed optimizer")) {
     stage = 1;
-  } else if (!sharding.empty() && !starts_with(sharding, "none")) {
+  } else if (starts_with(sharding, "layer split")) {
     draft.findings.assumes(fmt::format("'{:.60}' is no sharding", row.sharding));
+  } else if (!sharding.empty() && !begins_with_one_of({"none", "ddp"})) {
+    draft.findings.knows_not(row.sharding, "sharding");
   }
   if (starts_with(sharding, "hsdp")) {
     draft.findings.assumes("the shard group is the whole data-parallel group");
@@ -154,7 +173,7 @@ void read_recompute(const MeasuredRow& row, const FrameworkRule& rule, RowDraft&
   const bool known = starts_with(text, "none") || starts_with(text, "auto") ||
                      starts_with(text, "default");  // the last two are their framework's to read
   if (draft.request.recompute == plan::RecomputePolicy{} && !known) {
-    draft.findings.assumes(fmt::format("'{:.60}' recomputes nothing", row.recompute));
+    draft.findings.knows_not(row.recompute, "recompute");
   }
 }
 
@@ -171,11 +190,11 @@ struct FormatWord {
   plan::Precision format;
 };
 constexpr std::array kFormatWords{
-    FormatWord{"bf16", plan::Precision::bf16},   FormatWord{"bfloat16", plan::Precision::bf16},
-    FormatWord{"fp16", plan::Precision::fp16},   FormatWord{"fp8", plan::Precision::bf16},
-    FormatWord{"float8", plan::Precision::bf16}, FormatWord{"fp4", plan::Precision::bf16},
-    FormatWord{"int4", plan::Precision::bf16},   FormatWord{"int8", plan::Precision::bf16},
-    FormatWord{"16-bit", plan::Precision::bf16}};
+    FormatWord{"bf16", plan::Precision::bf16}, FormatWord{"bfloat16", plan::Precision::bf16},
+    FormatWord{"fp16", plan::Precision::fp16}, FormatWord{"float16", plan::Precision::fp16},
+    FormatWord{"fp8", plan::Precision::bf16},  FormatWord{"float8", plan::Precision::bf16},
+    FormatWord{"fp4", plan::Precision::bf16},  FormatWord{"int4", plan::Precision::bf16},
+    FormatWord{"int8", plan::Precision::bf16}, FormatWord{"16-bit", plan::Precision::bf16}};
 
 struct OptimizerWord {
   std::string_view text;
@@ -200,15 +219,18 @@ void read_formats(const MeasuredRow& row, const FrameworkRule& rule, RowDraft& d
     draft.findings.assumes(fmt::format(
         "precision is {}", plan::kPrecisionNames.at(static_cast<std::size_t>(rule.precision))));
   } else if (format == kFormatWords.end()) {
-    draft.findings.assumes(fmt::format("'{:.60}' is taken as bf16", row.precision));
+    draft.findings.knows_not(row.precision, "precision");
   }
 
   const std::string optimizer = lowered(row.optimizer);
   const auto* kind = word_in(optimizer, kOptimizerWords);
   draft.request.optimizer =
       kind == kOptimizerWords.end() ? plan::Optimizer::adamw : kind->optimizer;
-  if (kind == kOptimizerWords.end() && !optimizer.empty()) {
+  if (contains(optimizer, "lora-fa")) {
+    // AdamW over adapters whose first matrix is frozen (Zhang 2023, arXiv 2308.03303).
     draft.findings.assumes(fmt::format("'{:.60}' is taken as AdamW", row.optimizer));
+  } else if (kind == kOptimizerWords.end() && !optimizer.empty()) {
+    draft.findings.knows_not(row.optimizer, "optimizer");
   }
 }
 
@@ -222,9 +244,22 @@ void read_offload(const MeasuredRow& row, RowDraft& draft) {
   } else if (contains(offload, "optimizer") || contains(offload, "adam") ||
              contains(offload, "master")) {
     draft.request.offload = plan::Offload::optimizer;
-  } else if (!offload.empty() && offload != "none") {
-    draft.findings.assumes(fmt::format("'{}' stays on the device", row.offload));
+  } else if (contains(offload, "activation") || contains(offload, "residual")) {
+    draft.findings.assumes(fmt::format("'{:.60}' stays on the device", row.offload));
+  } else if (!offload.empty() && !starts_with(offload, "none")) {
+    draft.findings.knows_not(row.offload, "offload");
   }
+}
+
+void check_words(const MeasuredRow& row, Findings& findings) {
+  if (!knows_attention(row.attention_impl)) {
+    findings.knows_not(row.attention_impl, "attention_impl");
+  }
+  const std::string compile = lowered(row.compile);
+  for (const std::string_view word : {"yes", "no", "cuda-graphs"}) {
+    if (compile.empty() || starts_with(compile, word)) return;
+  }
+  findings.knows_not(row.compile, "compile");
 }
 
 }  // namespace
@@ -237,6 +272,7 @@ void read_plan(const MeasuredRow& row, const FrameworkRule& rule, RowDraft& draf
   read_formats(row, rule, draft);
   read_offload(row, draft);
   read_tuning(row, draft);
+  check_words(row, draft.findings);
 }
 
 }  // namespace fourhold::measured

@@ -71,7 +71,7 @@ RowReading setup_of(const MeasuredRow& row, Catalogue& catalogue) {
     read_cluster(row, draft);
     auto config = model_of(row, style_of(row, *rule), catalogue, draft.findings);
     read_plan(row, *rule, draft);
-    if (!draft.findings.missing.empty()) {
+    if (!draft.findings.complete()) {
       const std::string why = draft.findings.missing_text();
       return skipped(why, std::move(draft.findings));
     }

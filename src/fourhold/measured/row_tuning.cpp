@@ -1,8 +1,11 @@
 #include "fourhold/measured/row_tuning.h"
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -63,6 +66,22 @@ void read_targets(const MeasuredRow& row, const std::string& peft, RowDraft& dra
   }
 }
 
+// Methods that train little, as sources write them. All but low-rank adapters are taken as such,
+// and the row says so.
+constexpr std::array<std::string_view, 38> kMethods{
+    "lora",      "qlora",    "adalora",   "adapter", "adaption", "adamss",
+    "beft",      "boft",     "bone",      "c3a",     "delora",   "dora",
+    "fourierft", "frod",     "gralora",   "hira",    "hra",      "ia3",
+    "lily",      "llamapro", "ln_tuning", "loha",    "lokr",     "miss",
+    "multitask", "oft",      "p_tuning",  "poly",    "prefix",   "prompt",
+    "psoft",     "randlora", "road",      "rslora",  "shira",    "trainable_tokens",
+    "vblora",    "vera"};
+
+bool is_method(const std::string& peft) {
+  return std::any_of(kMethods.begin(), kMethods.end(),
+                     [&peft](std::string_view method) { return starts_with(peft, method); });
+}
+
 }  // namespace
 
 void read_tuning(const MeasuredRow& row, RowDraft& draft) {
@@ -72,6 +91,10 @@ void read_tuning(const MeasuredRow& row, RowDraft& draft) {
     if (contains(peft, "galore") || contains(peft, "lisa")) {
       draft.findings.assumes(fmt::format("{} is taken as training all weights", row.peft));
     }
+    return;
+  }
+  if (!is_method(peft)) {
+    draft.findings.knows_not(row.peft, "peft");
     return;
   }
   draft.request.base_precision = quantised_base(row, peft, draft.findings);

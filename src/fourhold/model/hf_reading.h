@@ -16,6 +16,7 @@
 #include <string_view>
 
 #include "fourhold/base/field_reader.h"
+#include "fourhold/model/depth.h"
 #include "fourhold/model/model_config.h"
 
 namespace fourhold::model {
@@ -67,7 +68,6 @@ class Aliases {
 // Limits that no published model comes near; beyond them a field is a mistake.
 inline constexpr IntegerRange kSizeRange{1, (1LL << 31) - 1};
 inline constexpr IntegerRange kCountRange{0, (1LL << 31) - 1};
-inline constexpr IntegerRange kLayerRange{1, 10'000};
 
 // The value under any of the names; Error when two of them disagree.
 [[nodiscard]] std::optional<std::int64_t> aliased_integer(Reading& reading, Aliases names,

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -55,20 +57,43 @@ Bytes staging_bytes(const StageModel& stage) {
   return bytes;
 }
 
-// GPipe keeps every micro-batch's tensors, and an arena is placed for all of them.
+std::int64_t fullest_stage(const plan::Plan& plan) {
+  return *std::max_element(plan.layers_per_stage.begin(), plan.layers_per_stage.end());
+}
+
+std::string_view schedule_text(const plan::Plan& plan) {
+  return plan::kScheduleNames.at(static_cast<std::size_t>(plan.schedule));
+}
+
+// An arena is placed for all tensors that are alive together, and walked through all that are not.
 void refuse_long_placement(const plan::Plan& plan) {
-  const std::int64_t layers =
-      *std::max_element(plan.layers_per_stage.begin(), plan.layers_per_stage.end());
-  const std::int64_t most = most_placed_micro_batches(plan.schedule, layers);
+  const std::int64_t layers = fullest_stage(plan);
+  const std::int64_t most =
+      most_placed_micro_batches({.schedule = plan.schedule, .pp = plan.pp, .layers = layers});
   if (plan.grad_accum <= most) return;
-  plan::refuse(plan, "grad_accum",
-               fmt::format("{} micro-batches are all in flight under gpipe: with {} layers per "
-                           "stage the arena of profile {} is placed for at most {}",
-                           plan.grad_accum, layers, plan.profile, most),
-               most > 0 ? fmt::format("use grad_accum of at most {}, schedule 1f1b, or profile "
-                                      "standard",
-                                      most)
-                        : std::string("use schedule 1f1b, or profile standard"));
+  const bool all_in_flight = plan.schedule == plan::ScheduleKind::gpipe;
+  plan::refuse(
+      plan, "grad_accum",
+      fmt::format("{} micro-batches {} under {}: with {} layers per "
+                  "stage the arena of profile {} is placed for at most {}",
+                  plan.grad_accum, all_in_flight ? "are all in flight" : "follow each other",
+                  schedule_text(plan), layers, plan.profile, most),
+      most > 0 ? fmt::format("use grad_accum of at most {}, {}or profile standard", most,
+                             all_in_flight ? "schedule 1f1b, " : "a larger micro_batch, ")
+               : std::string("use schedule 1f1b, or profile standard"));
+}
+
+// A replay walks through all micro-batches that do not repeat each other: GPipe's are all in
+// flight.
+void refuse_long_replay(const plan::Plan& plan) {
+  const std::int64_t most = kMostWalkedLayers / std::max<std::int64_t>(1, fullest_stage(plan));
+  if (plan.grad_accum <= most) return;
+  plan::refuse(
+      plan, "grad_accum",
+      fmt::format("{} micro-batches are all in flight under {}: with {} layers per stage "
+                  "the allocator of profile {} is replayed for at most {}",
+                  plan.grad_accum, schedule_text(plan), fullest_stage(plan), plan.profile, most),
+      fmt::format("use grad_accum of at most {}, schedule 1f1b, or profile standard", most));
 }
 
 // Size of the arena of the stage that allocates most: what the engine reserves.
@@ -114,7 +139,9 @@ Bytes reserved_bytes(const model::ModelConfig& config, const plan::Plan& plan,
 AllocatorPrediction replay_stage(const model::ModelConfig& config, const plan::Plan& plan,
                                  const plan::Profile& profile, std::int64_t stage,
                                  std::int64_t capacity_bytes) {
-  const ExpandedRun run = expanded_run(config, representative_plan(plan), profile, stage);
+  const plan::Plan representative = representative_plan(plan);
+  refuse_long_replay(representative);
+  const ExpandedRun run = expanded_run(config, representative, profile, stage);
   ReplayRules rules = replay_rules(profile, plan);
   AllocatorPrediction prediction{replay_allocator(run, rules, capacity_bytes)};
   const std::int64_t own = prediction.reserved_peak_bytes.back();

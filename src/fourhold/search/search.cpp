@@ -132,7 +132,9 @@ class Search {
     const plan::PlanRequest& given = request_.space.plan;
     const std::int64_t layers = ceil_divide(problem_.config.layer_count(), outer.pp);
     return rounds > predict::most_placed_micro_batches(
-                        given.schedule.value_or(plan::ScheduleKind::one_f_one_b), layers);
+                        {.schedule = given.schedule.value_or(plan::ScheduleKind::one_f_one_b),
+                         .pp = outer.pp,
+                         .layers = layers});
   }
 
   void score_group(SplitScorer& scorer, const Group& group) {

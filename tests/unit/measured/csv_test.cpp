@@ -72,5 +72,17 @@ TEST(Csv, CountsLinesInsideQuotes) {
   EXPECT_EQ(place_of(record[0], "a.csv"), "a.csv:3:1");
 }
 
+TEST(Csv, LinesMayEndAsOnOldMacintoshes) {
+  EXPECT_EQ(records_of("id,x\r1,\"2\r3\"\r"), records_of("id,x\n1,\"2\r3\"\n"));
+  EXPECT_EQ(refused_at("a,b\rc,\"never"), "a.csv:2:3");
+}
+
+TEST(Csv, Utf16IsRefusedWithAWayOut) {
+  using namespace std::string_view_literals;
+  EXPECT_EQ(refused_at("\xFF\xFEi\0d\0"sv), "a.csv:1:1");
+  EXPECT_EQ(refused_at("\xFE\xFF\0i\0d"sv), "a.csv:1:1");
+  EXPECT_EQ(refused_at("i\0d\0"sv), "a.csv:1:1");
+}
+
 }  // namespace
 }  // namespace fourhold::measured

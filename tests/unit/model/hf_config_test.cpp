@@ -145,9 +145,9 @@ TEST(HfConfig, WrongKindsAndValuesAreRefusedByName) {
   EXPECT_STREQ(refused_config(R"({"model_type": "gpt2", "n_embd": "768"})").what(),
                "must be an integer, not a string");
   EXPECT_STREQ(refused_config(R"({"model_type": "gpt2", "n_layer": 0})").what(),
-               "is 0; it must be from 1 to 10000");
+               "is 0; it must be from 1 to 4096");
   EXPECT_STREQ(refused_config(R"({"model_type": "gpt2", "n_layer": -12})").what(),
-               "is -12; it must be from 1 to 10000");
+               "is -12; it must be from 1 to 4096");
   EXPECT_STREQ(refused_config(R"({"model_type": "gpt2", "vocab_size": 4294967296})").what(),
                "is 4294967296; it must be from 1 to 2147483647");
   EXPECT_STREQ(refused_config(R"({"model_type": "gpt2", "n_embd": 768.0})").what(),
