@@ -101,6 +101,7 @@ FitResult fit(const FitRequest& request) {
   add_run_notes(planned, run.profile, result.notes);
   result.trainable = trainable_of(run.model, planned.plan, run.profile);
   add_trainable_note(result.trainable, result.notes);
+  add_experts_note(run.model, planned.plan, result.notes);
   result.sure = sureness_of(run.residuals, planned.memory, planned.capacity, std::nullopt);
   result.plan = std::move(planned.plan);
   result.memory = std::move(planned.memory);

@@ -202,6 +202,7 @@ void add_notes(const PlanVerbRequest& request, PlanVerbResult& result) {
   result.notes = best.run.notes;
   add_run_notes({best.shown().plan, best.shown().memory, best.capacity}, best.run.profile,
                 result.notes);
+  add_experts_note(best.run.model, best.shown().plan, result.notes);
   add_time_notes(best.run, request.time, best.shown().time, result.notes);
   for (const std::string& name : best.run.chosen) {
     if (name == "global_batch") {

@@ -131,6 +131,7 @@ PredictResult predict_run(LoadedRun run, const TimeRequest& time) {
   add_run_notes(result.planned, run.profile, result.notes);
   result.trainable = trainable_of(run.model, plan, run.profile);
   add_trainable_note(result.trainable, result.notes);
+  add_experts_note(run.model, plan, result.notes);
   add_time_notes(run, time, result.time, result.notes);
   return result;
 }

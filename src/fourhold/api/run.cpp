@@ -35,9 +35,7 @@ void list_chosen(const plan::PlanRequest& request, std::vector<std::string>& cho
   add(request.precision.has_value(), "precision");
   add(request.optimizer.has_value(), "optimizer");
   add(request.profile.has_value(), "profile");
-  // Each of the two is chosen where only the other is given.
-  if (request.tuning || request.lora_rank) {
-    add(request.tuning.has_value(), "tuning");
+  if (request.tuning) {
     add(request.lora_rank.has_value() || request.tuning == plan::Tuning::full, "lora_rank");
   }
 }

@@ -31,6 +31,29 @@ void add_trainable_note(const std::optional<model::TrainableCounts>& counts,
                               format_count(counts->trainable), format_count(counts->total), share));
 }
 
+void add_experts_note(const model::ModelConfig& model, const plan::Plan& plan,
+                      std::vector<std::string>& notes) {
+  if (plan.tuning == plan::Tuning::full) return;
+  // An adapter of rank r beside a matrix [in, out] has r x (in + out) parameters.
+  double parameters = 0;
+  for (const int kind : model.layers) {
+    const model::FeedForward& ffn = model.kinds[static_cast<std::size_t>(kind)].feed_forward;
+    if (ffn.kind != model::FeedForwardKind::experts) continue;
+    const double matrices = static_cast<double>(ffn.experts) * (ffn.gated ? 3 : 2);
+    parameters += matrices * static_cast<double>(plan.lora_rank) *
+                  (static_cast<double>(model.hidden) + static_cast<double>(ffn.expert_width));
+  }
+  if (parameters == 0) return;
+  // huggingface/peft, utils/constants.py: the default targets of Mixtral are q_proj and v_proj.
+  notes.push_back(
+      fmt::format("no adapters are counted beside routed experts and routers, whatever "
+                  "lora_targets says: beside "
+                  "all experts they would be {} parameters more; PEFT's default leaves experts out "
+                  "too (Mixtral: "
+                  "q_proj,v_proj), its all-linear takes in those that are linears",
+                  format_count(static_cast<std::int64_t>(parameters))));
+}
+
 void add_run_notes(const PlannedRun& planned, const plan::Profile& profile,
                    std::vector<std::string>& notes) {
   const plan::Plan& plan = planned.plan;

@@ -25,6 +25,10 @@ void add_run_notes(const PlannedRun& planned, const plan::Profile& profile,
 void add_trainable_note(const std::optional<model::TrainableCounts>& counts,
                         std::vector<std::string>& notes);
 
+// Where adapters leave routed experts out: that, and how much there would be beside them.
+void add_experts_note(const model::ModelConfig& model, const plan::Plan& plan,
+                      std::vector<std::string>& notes);
+
 // The note on ZeRO alone, for runs without a model.
 void add_zero_note(const plan::Plan& plan, std::vector<std::string>& notes);
 

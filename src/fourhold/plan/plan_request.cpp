@@ -65,14 +65,27 @@ void choose_batch(const PlanRequest& request, Plan& plan) {
   (micro_follows ? plan.micro_batch : plan.grad_accum) = plan.global_batch / step;
 }
 
+// What says how adapters are, where nothing says that there are any: whether weights are trained or
+// frozen is not chosen in silence.
+void refuse_adapters_without_tuning(const PlanRequest& request, const Plan& plan) {
+  if (request.tuning.has_value()) return;
+  const bool quantised = is_quantised(plan.base_precision);
+  const auto refuse_if = [quantised](bool given, const char* field) {
+    if (!given) return;
+    throw Error(field, "is of adapters beside frozen weights, but tuning is not given",
+                fmt::format("add tuning {} (--tuning {}), or leave it out: all weights are then "
+                            "trained",
+                            quantised ? "qlora" : "lora", quantised ? "qlora" : "lora"));
+  };
+  refuse_if(plan.base_precision != BasePrecision::automatic, "base_precision");
+  refuse_if(plan.lora_rank > 0, "lora_rank");
+  refuse_if(request.lora_targets.has_value(), "lora_targets");
+  refuse_if(plan.lora_dropout > 0, "lora_dropout");
+  refuse_if(plan.modules_to_save != model::TrainedModules::none, "modules_to_save");
+}
+
 void choose_tuning(const PlanRequest& request, Plan& plan) {
-  const bool asks_for_adapters = plan.lora_rank > 0 || request.lora_targets.has_value() ||
-                                 plan.lora_dropout > 0 ||
-                                 plan.base_precision != BasePrecision::automatic ||
-                                 plan.modules_to_save != model::TrainedModules::none;
-  if (!request.tuning.has_value() && asks_for_adapters) {
-    plan.tuning = is_quantised(plan.base_precision) ? Tuning::qlora : Tuning::lora;
-  }
+  refuse_adapters_without_tuning(request, plan);
   if (!request.lora_rank.has_value() && plan.tuning != Tuning::full) {
     plan.lora_rank = kDefaultLoraRank;
   }

@@ -63,9 +63,8 @@ inline constexpr std::int64_t kDefaultLoraRank = 8;
 // - layers_per_stage by canonical_layout;
 // - micro_batch 1; grad_accum from global_batch, or 1 (pp where vpp > 1, the least that works);
 //   global_batch = micro_batch x grad_accum x dp;
-// - precision bf16, optimizer adamw, loss in one piece, all weights trained, or lora where any of
-//   its other fields is given (qlora where that is a quantised base; kDefaultLoraRank without a
-//   rank);
+// - precision bf16, optimizer adamw, loss in one piece, all weights trained; fields of adapters
+//   without a tuning are refused, kDefaultLoraRank is taken without a rank;
 // - zero the profile's lowest stage, recompute and offload none: see open_choices.
 // `seq` must be given. Throws Error for what contradicts itself (the nearest values that do not),
 // and for what validate() refuses.

@@ -79,6 +79,12 @@ void check_tuning(const Plan& plan, const model::ModelConfig& config) {
   if (plan.lora_rank == 0) {
     refuse(plan, "lora_rank", "is 0: the adapters would be empty", "use for example 8, 16 or 64");
   }
+  if (plan.lora_rank > config.hidden) {
+    refuse(plan, "lora_rank",
+           fmt::format("is {}, but the model is {} wide: more is no low rank", plan.lora_rank,
+                       config.hidden),
+           fmt::format("the nearest value is {}; 8 to 256 are usual", config.hidden));
+  }
   check_base(plan);
   check_targets(plan, config);
   const bool one_end = plan.modules_to_save == TrainedModules::embedding ||

@@ -46,12 +46,23 @@ TEST(LoraTargets, OfAnotherSpellingAreRefusedWithANearOne) {
             std::string::npos);
 }
 
-TEST(Lora, AnyOfItsFieldsAsksForIt) {
-  EXPECT_EQ(completed({.seq = 128, .lora_targets = lora_targets_from_string("q")}).tuning,
-            Tuning::lora);
-  EXPECT_EQ(completed({.seq = 128, .lora_dropout = 0.1}).tuning, Tuning::lora);
-  EXPECT_EQ(completed({.seq = 128, .base_precision = BasePrecision::nf4_dq}).tuning, Tuning::qlora);
-  EXPECT_EQ(completed({.seq = 128, .base_precision = BasePrecision::fp32}).tuning, Tuning::lora);
+TEST(Lora, NoneOfItsFieldsFreezesWeightsWithoutATuning) {
+  EXPECT_EQ(refusal({.seq = 128, .lora_targets = lora_targets_from_string("q")}).where,
+            "lora_targets");
+  EXPECT_EQ(refusal({.seq = 128, .lora_dropout = 0.1}).where, "lora_dropout");
+  EXPECT_EQ(refusal({.seq = 128, .modules_to_save = model::TrainedModules::head}).where,
+            "modules_to_save");
+  const Fault quantised = refusal({.seq = 128, .base_precision = BasePrecision::nf4_dq});
+  EXPECT_EQ(quantised.where, "base_precision");
+  EXPECT_NE(quantised.hint.find("--tuning qlora"), std::string::npos) << quantised.hint;
+  const Fault plain = refusal({.seq = 128, .base_precision = BasePrecision::fp32});
+  EXPECT_NE(plain.hint.find("--tuning lora"), std::string::npos) << plain.hint;
+  EXPECT_EQ(
+      completed({.seq = 128, .lora_rank = 0, .base_precision = BasePrecision::automatic}).tuning,
+      Tuning::full);
+}
+
+TEST(Lora, TheBaseIsOfTheComputeTypeOrNf4) {
   EXPECT_EQ(base_precision_of(completed({.seq = 128, .tuning = Tuning::qlora})),
             BasePrecision::nf4);
   EXPECT_EQ(base_precision_of(completed({.seq = 128, .precision = Precision::fp16})),
@@ -78,12 +89,14 @@ TEST(Lora, ABaseThatContradictsTheRestIsRefused) {
   EXPECT_EQ(
       refusal({.seq = 128, .tuning = Tuning::qlora, .base_precision = BasePrecision::bf16}).hint,
       "use nf4, nf4-dq or int8, or tuning lora");
-  EXPECT_EQ(refusal({.seq = 128, .base_precision = BasePrecision::fp16}).hint,
-            "use bf16, fp32 or auto, or set precision to fp16");
+  EXPECT_EQ(
+      refusal({.seq = 128, .tuning = Tuning::lora, .base_precision = BasePrecision::fp16}).hint,
+      "use bf16, fp32 or auto, or set precision to fp16");
 }
 
 TEST(Lora, TargetsNoLayerHasAreRefused) {
-  const Fault fault = refusal({.seq = 128, .lora_targets = lora_targets_from_string("q,kv")});
+  const Fault fault = refusal(
+      {.seq = 128, .tuning = Tuning::lora, .lora_targets = lora_targets_from_string("q,kv")});
   EXPECT_EQ(fault.where, "lora_targets");
   EXPECT_NE(fault.what.find("names kv, which no layer"), std::string::npos) << fault.what;
 }

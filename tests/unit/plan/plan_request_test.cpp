@@ -108,8 +108,8 @@ TEST(PlanRequest, AMissingSequenceNamesTheModelsLongest) {
   EXPECT_EQ(fault.hint, "give the tokens per sequence; the model's longest is 131072");
 }
 
-TEST(PlanRequest, ARankOrATuningAloneMakesLora) {
-  EXPECT_EQ(completed({.seq = 128, .lora_rank = 16}).tuning, Tuning::lora);
+TEST(PlanRequest, ATuningMakesLoraAndARankAloneDoesNot) {
+  EXPECT_EQ(refusal({.seq = 128, .lora_rank = 16}).where, "lora_rank");
   EXPECT_EQ(completed({.seq = 128, .tuning = Tuning::qlora}).lora_rank, 8);
   const Fault fault = refusal({.seq = 128, .tuning = Tuning::full, .lora_rank = 16});
   EXPECT_EQ(fault.where, "lora_rank");
