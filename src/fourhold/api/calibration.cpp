@@ -1,5 +1,6 @@
 #include "fourhold/api/calibration.h"
 
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <system_error>
@@ -28,6 +29,12 @@ void centre(std::optional<confidence::Basis>& basis) {
   basis->residuals = basis->residuals.shifted(-basis->residuals.quantile(kMedian));
 }
 
+// Own runs say what is reserved, whichever memory the published ones did.
+void centre_memory(std::optional<confidence::Basis>& basis) {
+  centre(basis);
+  if (basis) basis->metric = confidence::Metric::memory_reserved;
+}
+
 }  // namespace
 
 std::string default_calibration_path() {
@@ -45,12 +52,26 @@ std::string calibration_path(const RunRequest& request) {
   return request.calibration.empty() ? request.default_calibration : request.calibration;
 }
 
+std::string kept_note(const std::string& path) {
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  std::error_code fault;
+  if (folder.empty() || std::filesystem::is_directory(folder, fault)) return "kept in " + path;
+  return fmt::format("kept in {}; its folder {} was not there and is made", path, folder.string());
+}
+
 confidence::OwnRuns read_calibration(const RunRequest& request, Missing missing) {
   const std::string path = calibration_path(request);
   if (path.empty()) return {};
+  if (path.back() == '/') {
+    throw Error("--calibration", path + " is a folder", "name a file in it: " + path + "own.json");
+  }
   const bool may_be_missing = request.calibration.empty() || missing == Missing::is_no_runs;
   std::error_code fault;
   if (may_be_missing && !std::filesystem::exists(path, fault)) return {};
+  if (!std::filesystem::exists(path, fault)) {
+    throw Error("--calibration", path + " does not exist",
+                "name the file that `fourhold predict --observed` wrote, or none");
+  }
   const std::string text = read_text_file(path, kMostCalibrationBytes);
   try {
     return confidence::parse_own_runs(text, path);
@@ -67,7 +88,10 @@ void apply_corrections(const confidence::OwnRuns& own, LoadedRun& run) {
   if (!corrections.any()) return;
   run.profile.memory_correction = corrections.memory.factor;
   run.profile.time.step_correction = corrections.step.factor;
-  if (corrections.memory.runs > 0) centre(run.residuals.memory);
+  // What was observed is all that the device held: the runtime's own is part of it.
+  run.profile.runtime_bytes =
+      std::llround(static_cast<double>(run.profile.runtime_bytes) * corrections.memory.factor);
+  if (corrections.memory.runs > 0) centre_memory(run.residuals.memory);
   if (corrections.step.runs > 0) centre(run.residuals.step);
   run.notes.push_back(fmt::format(
       "your own runs of {} on {} correct this: {}; the spread is that of published runs; "

@@ -1,6 +1,5 @@
 // What `predict --observed` learns from one run, or from a file of them.
-#include <cmath>
-#include <map>
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -15,6 +14,7 @@
 #include "fourhold/measured/comparison.h"
 #include "fourhold/measured/exclusions.h"
 #include "fourhold/measured/row_files.h"
+#include "fourhold/predict/memory.h"
 
 namespace fourhold::api {
 namespace {
@@ -43,7 +43,14 @@ void observe_rows(const std::string& file, OwnRuns& own, std::vector<std::string
                .plan = row.id,
                .memory_ratio = {},
                .step_ratio = {}};
+    const std::string where = fmt::format("{}: row {}", file, row.id);
     for (const measured::Comparison& one : result.comparisons) {
+      if (one.metric != measured::Metric::step_time && one.measured > result.usable_gib) {
+        throw Error(where,
+                    fmt::format("{:.2f} GiB are more than the {:.2f} GiB of {}", one.measured,
+                                result.usable_gib, result.device),
+                    "give what one device held, and name its kind in gpu");
+      }
       const double ratio = one.measured / one.predicted;
       switch (one.metric) {
         case measured::Metric::memory_allocated:
@@ -61,7 +68,7 @@ void observe_rows(const std::string& file, OwnRuns& own, std::vector<std::string
       ++left;
       continue;
     }
-    own.add(std::move(run), fmt::format("{}: row {}", file, row.id));
+    own.put(std::move(run), where);
     ++taken;
   }
   if (taken == 0) {
@@ -73,8 +80,34 @@ void observe_rows(const std::string& file, OwnRuns& own, std::vector<std::string
                               left == 0 ? "" : ": the others say too little of their run"));
 }
 
-void observe_run(const RunRequest& request, const std::string& observed, OwnRuns& own,
-                 std::vector<std::string>& notes) {
+void refuse_more_than_device(Bytes memory, const LoadedRun& run) {
+  const hardware::Device& device = run.target->cluster.device;
+  if (memory <= device.usable) return;
+  throw Error(kObserved,
+              fmt::format("memory={} is more than the {} of {}", format_bytes(memory),
+                          format_bytes(device.usable), device.name),
+              "give what one device held; another device's size goes with --device or --memory");
+}
+
+// Of what the run would hold, never less than it needs: so the plan that ran is a plan that fits.
+// Where hardly anything stayed free, the allocator may have given back what it did not use: then of
+// no more than the device has.
+double memory_ratio(Bytes memory, const LoadedRun& run, const PlannedRun& planned) {
+  constexpr double kEndOfDevice = 0.05;  // large blocks that do not fit any more leave such gaps
+  const double seen = static_cast<double>(memory.count());
+  const Bytes usable = planned.capacity->usable_bytes;
+  Bytes held = predict::predict_memory(run.model, planned.plan, run.profile).device_bytes;
+  if (seen > (1 - kEndOfDevice) * static_cast<double>(usable.count())) {
+    held = std::min(held, usable);
+  }
+  held = std::max(held, planned.memory.needed_bytes);
+  // A hair less, so that rounding up does not take it beyond the device that held it.
+  constexpr double kRounding = 1e-9;
+  return seen / static_cast<double>(held.count()) * (1 - kRounding);
+}
+
+plan::Plan observe_run(const RunRequest& request, const std::string& observed, OwnRuns& own,
+                       std::vector<std::string>& notes) {
   const confidence::Observation seen = confidence::parse_observation(observed, kObserved);
   const LoadedRun run = load_run(request);
   if (!run.target || request.target.device.empty()) {
@@ -94,8 +127,8 @@ void observe_run(const RunRequest& request, const std::string& observed, OwnRuns
                  .memory_ratio = {},
                  .step_ratio = {}};
   if (seen.memory) {
-    learned.memory_ratio = static_cast<double>(seen.memory->count()) /
-                           static_cast<double>(planned.memory.reserved_bytes.count());
+    refuse_more_than_device(*seen.memory, run);
+    learned.memory_ratio = memory_ratio(*seen.memory, run, planned);
   }
   if (seen.step_seconds) {
     const TimeAnswer time = time_answer(run, {}, planned.plan);
@@ -112,19 +145,20 @@ void observe_run(const RunRequest& request, const std::string& observed, OwnRuns
         learned.plan, fmt::join(run.chosen, ", ")));
   }
   own.add(std::move(learned), kObserved);
+  return planned.plan;
 }
 
 }  // namespace
 
-void observe(const RunRequest& request, const std::string& observed, OwnRuns& own,
-             std::vector<std::string>& notes) {
+std::optional<plan::Plan> observe(const RunRequest& request, const std::string& observed,
+                                  OwnRuns& own, std::vector<std::string>& notes) {
   if (is_row_file(observed)) {
     observe_rows(observed, own, notes);
-    return;
+    return std::nullopt;
   }
   RunRequest plain = request;
   plain.calibration = "none";
-  observe_run(plain, observed, own, notes);
+  return observe_run(plain, observed, own, notes);
 }
 
 }  // namespace fourhold::api

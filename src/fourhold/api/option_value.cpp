@@ -16,6 +16,17 @@ namespace {
   throw Error(where, "is empty", fmt::format("give it a value, or leave {} out", where));
 }
 
+constexpr double kPercent = 100;
+
+bool is_within(const NumberRange& range, double value) {
+  return value >= range.least && value <= range.most;
+}
+
+// "0.1 or 10%": a share that is taken.
+const char* example_of(const NumberRange& range) {
+  return is_within(range, 0.1) ? "0.1 or 10%" : "0.9 or 90%";
+}
+
 }  // namespace
 
 void set_from_text(const Option& /*option*/, std::string_view text, const std::string& where,
@@ -45,13 +56,18 @@ void set_from_text(const Option& option, std::string_view text, const std::strin
   const bool percent = is_share && !digits.empty() && digits.back() == '%';
   if (percent) digits.remove_suffix(1);
   const std::optional<double> number = parse_number(digits);
-  const char* example = is_share ? ", for example 0.1 or 10%" : "";
+  const std::string example =
+      is_share ? std::string(", for example ") + example_of(field.numbers) : "";
   if (!number) {
     throw Error(where, fmt::format("'{:.40}' is not a {}", text, is_share ? "share" : "number"),
                 fmt::format("give a number {}{}", range_text(field.numbers), example));
   }
-  const double value = percent ? *number / 100 : *number;
+  const double value = percent ? *number / kPercent : *number;
   if (value < field.numbers.least || value > field.numbers.most) {
+    if (is_share && !percent && value > 1 && is_within(field.numbers, value / kPercent)) {
+      throw Error(where, fmt::format("is {:.40}; a share is at most 1", text),
+                  fmt::format("write {:.40}%, or {:g}", text, value / kPercent));
+    }
     throw Error(where, fmt::format("is {:.40}; it must be {}", text, range_text(field.numbers)),
                 fmt::format("the nearest valid value is {}{}",
                             std::clamp(value, field.numbers.least, field.numbers.most), example));

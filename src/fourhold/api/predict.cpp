@@ -144,6 +144,19 @@ PredictResult predict_one(RunRequest run, TimeRequest time) {
   return predict_run(load_run(run), time);
 }
 
+// What is said of an observed run is said of the plan it was, whatever the correction would have
+// chosen instead.
+void keep_plan(const plan::Plan& seen, LoadedRun& run) {
+  const plan::Plan now = choose_plan(run).plan;
+  if (!(now == seen)) {
+    run.notes.push_back(
+        fmt::format("this is the plan of the run; with the correction, what was not given would be "
+                    "chosen as {}",
+                    plan::to_string(now)));
+  }
+  run.request = plan::whole_request(seen);
+}
+
 // Learns from what was observed, and predicts with what is then known.
 PredictResult predict_observed(const PredictRequest& request) {
   RunRequest run = request.run;
@@ -157,12 +170,13 @@ PredictResult predict_observed(const PredictRequest& request) {
   }
   std::vector<std::string> notes;
   confidence::OwnRuns own = read_calibration(run, Missing::is_no_runs);
-  observe(run, request.observed, own, notes);
+  const std::optional<plan::Plan> seen = observe(run, request.observed, own, notes);
   run.calibration = "none";
   LoadedRun loaded = load_run(run);
   apply_corrections(own, loaded);
   loaded.notes.insert(loaded.notes.end(), notes.begin(), notes.end());
-  loaded.notes.push_back("kept in " + path);
+  if (seen) keep_plan(*seen, loaded);
+  loaded.notes.push_back(kept_note(path));
   PredictResult result = predict_run(std::move(loaded), time);
   result.calibration_path = path;
   result.calibration_text = json::write(confidence::to_json(own)) + "\n";

@@ -1,6 +1,7 @@
 #include "fourhold/api/run.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -53,6 +54,24 @@ void refuse_without_device(const LoadedRun& run) {
               "means nothing without a device", "add --device or --memory");
 }
 
+// "99.92%", never more than it is.
+std::string percent_below(double share) {
+  constexpr double kHundredths = 1e4;
+  return fmt::format("{:g}%", std::floor(share * kHundredths) / (kHundredths / 100));
+}
+
+void refuse_more_than_runs_show(double confidence, const confidence::Basis& basis) {
+  const double most = confidence::most_confidence(basis);
+  if (confidence <= most) return;
+  throw Error(
+      "--confidence",
+      fmt::format("is {:g}%, but {} show at most {}: the next run is beyond all {} with "
+                  "probability 1/{}",
+                  confidence * 100, confidence::basis_text(basis), percent_below(most),
+                  format_count(basis.rows), format_count(basis.rows + 1)),
+      fmt::format("ask for {} or less, or keep a share free with --headroom", percent_below(most)));
+}
+
 // What --confidence asks for is decided as headroom, so that a search proves its plans as ever.
 void keep_free_for_confidence(LoadedRun& run) {
   TargetRequest& target = run.target_request;
@@ -61,6 +80,7 @@ void keep_free_for_confidence(LoadedRun& run) {
     throw Error("--confidence", "and --headroom both say how much must stay free",
                 "give one of them");
   }
+  if (run.residuals.memory) refuse_more_than_runs_show(*target.confidence, *run.residuals.memory);
   target.sure_headroom = headroom_for(run.residuals, *target.confidence);
   if (run.residuals.exact_bytes) {
     run.notes.push_back(fmt::format(

@@ -15,7 +15,8 @@
 namespace fourhold::api {
 
 struct SureInterval {
-  confidence::Interval range;  // bytes or seconds
+  double predicted = 0;        // bytes or seconds; within the range
+  confidence::Interval range;  // of reserved bytes no more than the device has, if those fit
   confidence::Metric metric = confidence::Metric::step_time;
   std::string basis;  // which runs: confidence::basis_text
   confidence::Scope scope = confidence::Scope::all_profiles;
@@ -27,7 +28,10 @@ struct Sureness {
   bool exact = false;  // the run reserves the predicted bytes: no interval
   std::optional<SureInterval> memory;
   std::optional<SureInterval> step;
-  std::optional<double> fit_probability;  // absent without a device
+  // Absent without a device. Of the same residuals as `memory`: the share of runs that hold no more
+  // than the device has, if what a run needs at least (needed_bytes) is as far off as theirs.
+  std::optional<double> fit_probability;
+  double most_confidence = 1;  // no probability is above this: its runs are too few to show it
 };
 
 // `step_seconds` as predicted, absent where it is not. What does not fit the host fits with
@@ -37,7 +41,7 @@ struct Sureness {
                                    const std::optional<predict::Capacity>& capacity,
                                    std::optional<double> step_seconds);
 
-// {low, high, coverage, metric, basis{text, scope, rows, models}}, or null.
+// {predicted, low, middle, high, coverage, metric, basis{text, scope, rows, models}}, or null.
 [[nodiscard]] json::Value interval_json(const std::optional<SureInterval>& interval);
 
 // Where a plan that is said to fit runs out in more than one of five such runs: that, and what to

@@ -14,8 +14,9 @@
 
 namespace fourhold::api {
 
-// Of probabilities that a run is to fit with: at 1 nothing measured would be sure enough.
-inline constexpr NumberRange kConfidenceRange{0.5, 0.999};
+// Of probabilities that a run is to fit with. The most is more than all published runs show; what
+// those of one profile do is less, and asked of them (confidence::most_confidence).
+inline constexpr NumberRange kConfidenceRange{0.5, 0.9999};
 
 struct TargetRequest {
   // A name or a file; several for unequal devices: "2xa100-40gb,a100-80gb".

@@ -28,7 +28,7 @@ void check_ratio(std::string_view what, std::optional<double> ratio, const std::
                           kLeastRatio, kMostRatio));
 }
 
-bool is_same_run(const OwnRun& a, const OwnRun& b) {
+bool is_same_plan(const OwnRun& a, const OwnRun& b) {
   return a.profile == b.profile && a.device == b.device && a.model == b.model && a.plan == b.plan;
 }
 
@@ -71,14 +71,16 @@ OwnRun run_of(const json::Value& value, const std::string& path) {
 void OwnRuns::add(OwnRun run, const std::string& where) {
   check_ratio("memory", run.memory_ratio, where);
   check_ratio("step", run.step_ratio, where);
-  const auto same = std::find_if(runs_.begin(), runs_.end(),
-                                 [&run](const OwnRun& known) { return is_same_run(known, run); });
-  if (same == runs_.end()) {
-    runs_.push_back(std::move(run));
-    return;
-  }
-  if (run.memory_ratio) same->memory_ratio = run.memory_ratio;
-  if (run.step_ratio) same->step_ratio = run.step_ratio;
+  const bool is_known = std::any_of(runs_.begin(), runs_.end(), [&run](const OwnRun& known) {
+    return is_same_plan(known, run) && known.memory_ratio == run.memory_ratio &&
+           known.step_ratio == run.step_ratio;
+  });
+  if (!is_known) runs_.push_back(std::move(run));
+}
+
+void OwnRuns::put(OwnRun run, const std::string& where) {
+  std::erase_if(runs_, [&run](const OwnRun& known) { return is_same_plan(known, run); });
+  add(std::move(run), where);
 }
 
 Corrections OwnRuns::corrections(std::string_view profile, std::string_view device) const {

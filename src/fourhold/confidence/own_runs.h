@@ -39,9 +39,14 @@ inline constexpr double kMostRatio = 5;
 
 class OwnRuns {
  public:
-  // In place of the run of the same profile, device, model and plan, if there is one: a run that is
-  // observed twice counts once. Throws Error at `where` for a ratio beyond the bounds above.
+  // Beside the runs there are, also of the same plan; one that repeats another in everything, its
+  // ratios too, is the same observation and counts once. Throws Error at `where` for a ratio beyond
+  // the bounds above.
   void add(OwnRun run, const std::string& where);
+
+  // In place of the run of the same profile, device, model and plan, if there is one: for runs that
+  // have a name of their own in `plan`, as the rows of a file do.
+  void put(OwnRun run, const std::string& where);
 
   [[nodiscard]] Corrections corrections(std::string_view profile, std::string_view device) const;
   [[nodiscard]] const std::vector<OwnRun>& runs() const { return runs_; }

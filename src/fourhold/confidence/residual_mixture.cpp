@@ -77,8 +77,19 @@ double ResidualMixture::quantile(double share_asked) const {
 
 Interval interval_of(const ResidualMixture& residuals, double predicted, double coverage) {
   const double tail = (1 - coverage) / 2;
-  return {.low = predicted * std::exp(residuals.quantile(tail)),
-          .high = predicted * std::exp(residuals.quantile(1 - tail))};
+  double low = residuals.quantile(tail);
+  double high = residuals.quantile(1 - tail);
+  if (low > 0) {
+    low = 0;
+    high = residuals.quantile(std::min(1.0, residuals.share_up_to(0) + coverage));
+  } else if (high < 0) {
+    high = 0;
+    low = residuals.quantile(std::max(0.0, residuals.share_up_to(0) - coverage));
+  }
+  constexpr double kHalf = 0.5;
+  return {.low = predicted * std::exp(low),
+          .middle = predicted * std::exp(residuals.quantile(kHalf)),
+          .high = predicted * std::exp(high)};
 }
 
 double probability_within(const ResidualMixture& residuals, double predicted, double limit) {

@@ -37,9 +37,11 @@ class ResidualMixture {
   double weight_ = 0;            // of all parts
 };
 
-// Values and the measured quantity between them, of `coverage` of such runs.
+// Between `low` and `high` lie `coverage` of such runs, and the prediction; half of such runs lie
+// up to `middle`.
 struct Interval {
   double low = 0;
+  double middle = 0;
   double high = 0;
   friend bool operator==(const Interval&, const Interval&) = default;
 };
@@ -47,7 +49,9 @@ struct Interval {
 // The share of runs that a printed interval holds.
 inline constexpr double kIntervalCoverage = 0.8;
 
-// `predicted` times the ratios between which the middle `coverage` of the runs lie.
+// `predicted` times the ratios between which the middle `coverage` of the runs lie. Where these are
+// all above 1, or all below, as many runs from the prediction on: a figure that is printed is never
+// outside its own interval.
 [[nodiscard]] Interval interval_of(const ResidualMixture& residuals, double predicted,
                                    double coverage = kIntervalCoverage);
 

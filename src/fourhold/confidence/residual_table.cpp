@@ -83,6 +83,16 @@ std::optional<Basis> ResidualTable::memory_basis(const ResidualQuery& query) con
   return basis_within(query, Metric::memory_reserved, Scope::all_profiles);
 }
 
+double most_confidence(const Basis& basis) {
+  const auto rows = static_cast<double>(basis.rows);
+  return rows / (rows + 1);
+}
+
+double probability_within(const Basis& basis, double predicted, double limit) {
+  const double most = most_confidence(basis);
+  return std::clamp(probability_within(basis.residuals, predicted, limit), 1 - most, most);
+}
+
 std::string basis_text(const Basis& basis) {
   std::string text = fmt::format(
       "{} of {} under {}",

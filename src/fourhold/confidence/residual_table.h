@@ -44,6 +44,14 @@ struct Basis {
 // "1,292 runs of 3 models under nanotron on Hopper", "97 runs of 12 models under all profiles".
 [[nodiscard]] std::string basis_text(const Basis& basis);
 
+// The most that so many runs can show: the next of n + 1 alike runs is beyond all others with
+// probability 1/(n + 1) (order statistics of exchangeable runs), so n/(n + 1).
+[[nodiscard]] double most_confidence(const Basis& basis);
+
+// The probability that a run predicted to take `predicted` takes no more than `limit`, both above
+// 0; no nearer to 0 or 1 than its runs can show.
+[[nodiscard]] double probability_within(const Basis& basis, double predicted, double limit);
+
 // Fewer runs, or runs of fewer models, are no distribution: the next scope is asked. A model that
 // is left out counts among the models: what it leaves is how the others judge it.
 inline constexpr std::int64_t kLeastRows = 10;

@@ -36,13 +36,14 @@ void RowConfidence::judge(RowResult& row) {
     const Known& known = of_metric(row, one.metric);
     if (!known.basis) continue;
     one.interval = confidence::Interval{.low = one.predicted * known.ratios.low,
+                                        .middle = one.predicted * known.ratios.middle,
                                         .high = one.predicted * known.ratios.high};
   }
   if (!row.predicted_fit || row.needed_gib <= 0) return;
   const Known& memory = of_memory(row);
   if (!memory.basis) return;
   row.fit_probability =
-      confidence::probability_within(memory.basis->residuals, row.needed_gib, row.usable_gib);
+      confidence::probability_within(*memory.basis, row.needed_gib, row.usable_gib);
 }
 
 confidence::ResidualTable residuals_of(const std::vector<RowResult>& rows) {

@@ -127,6 +127,13 @@ Plan complete(const PlanRequest& request, const model::ModelConfig& config,
   return plan;
 }
 
+PlanRequest whole_request(const Plan& plan) {
+  PlanRequest request;
+  visit_fields([](const FieldInfo& /*info*/, auto& field, const auto& value) { field = value; },
+               request, plan);
+  return request;
+}
+
 OpenChoices open_choices(const PlanRequest& request) {
   const bool pipeline = request.pp.value_or(1) > 1;
   const bool batch_decides = request.global_batch.has_value() && request.grad_accum.has_value();

@@ -71,6 +71,9 @@ inline constexpr std::int64_t kDefaultLoraRank = 8;
 [[nodiscard]] Plan complete(const PlanRequest& request, const model::ModelConfig& config,
                             const Profile& profile);
 
+// The request that leaves nothing of the plan open.
+[[nodiscard]] PlanRequest whole_request(const Plan& plan);
+
 // Which choices the request leaves to a search: complete() gave those a first value only.
 struct OpenChoices {
   bool zero = false;

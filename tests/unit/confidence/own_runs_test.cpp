@@ -30,13 +30,30 @@ TEST(OwnRuns, CorrectByTheGeometricMeanOfTheRuns) {
   EXPECT_FALSE(runs.corrections("p", "another").any());
 }
 
-TEST(OwnRuns, ARunThatIsObservedAgainCountsOnce) {
+TEST(OwnRuns, ASecondRunOfOnePlanJoinsTheFirst) {
   OwnRuns runs;
   runs.add(run("one", 2.0, 3.0), "here");
-  runs.add(run("one", 1.1, std::nullopt), "here");
-  ASSERT_EQ(runs.runs().size(), 1U);
-  EXPECT_NEAR(runs.corrections("p", "d").memory.factor, 1.1, 1e-15);
-  EXPECT_NEAR(runs.corrections("p", "d").step.factor, 3, 1e-15);  // still known
+  runs.add(run("one", 0.5, std::nullopt), "here");
+  EXPECT_EQ(runs.corrections("p", "d").memory.runs, 2);
+  EXPECT_NEAR(runs.corrections("p", "d").memory.factor, 1, 1e-15);  // 2 x 0.5
+  EXPECT_NEAR(runs.corrections("p", "d").step.factor, 3, 1e-15);
+}
+
+TEST(OwnRuns, TheSameObservationCountsOnce) {
+  OwnRuns runs;
+  runs.add(run("one", 2.0, 3.0), "here");
+  runs.add(run("one", 2.0, 3.0), "here");
+  EXPECT_EQ(runs.runs().size(), 1U);
+}
+
+TEST(OwnRuns, ANamedRunTakesThePlaceOfItsEarlierSelf) {
+  OwnRuns runs;
+  runs.put(run("row 1", 2.0, 3.0), "here");
+  runs.put(run("row 2", 2.0, std::nullopt), "here");
+  runs.put(run("row 1", 0.5, std::nullopt), "here");
+  EXPECT_EQ(runs.runs().size(), 2U);
+  EXPECT_NEAR(runs.corrections("p", "d").memory.factor, 1, 1e-15);
+  EXPECT_EQ(runs.corrections("p", "d").step.runs, 0);
 }
 
 TEST(OwnRuns, RefuseWhatCannotBeTheSameRun) {

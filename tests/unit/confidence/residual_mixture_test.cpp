@@ -52,10 +52,26 @@ TEST(ResidualMixture, MovesAsAWhole) {
 }
 
 TEST(ResidualMixture, IntervalHoldsTheMiddleOfTheRuns) {
-  // 10 % and 90 % of 0 ... 4 are 0.4 and 3.6.
-  const Interval interval = interval_of(ResidualMixture({kEven}), 100);
-  EXPECT_NEAR(interval.low, 100 * std::exp(0.4), 1e-9);
-  EXPECT_NEAR(interval.high, 100 * std::exp(3.6), 1e-9);
+  // 10 %, 50 % and 90 % of -1 ... 3 are -0.6, 1 and 2.6.
+  const Interval interval = interval_of(ResidualMixture({kEven}).shifted(-1), 100);
+  EXPECT_NEAR(interval.low, 100 * std::exp(-0.6), 1e-9);
+  EXPECT_NEAR(interval.middle, 100 * std::exp(1), 1e-9);
+  EXPECT_NEAR(interval.high, 100 * std::exp(2.6), 1e-9);
+}
+
+TEST(ResidualMixture, IntervalHoldsThePredictionWhereMostRunsTookMoreOrLess) {
+  // Of -0.2 ... 3.8 the middle 80 % begin at 0.2; 5 % lie up to 0, and 85 % up to 3.2.
+  const Interval more = interval_of(ResidualMixture({kEven}).shifted(-0.2), 100);
+  EXPECT_DOUBLE_EQ(more.low, 100);
+  EXPECT_NEAR(more.high, 100 * std::exp(3.2), 1e-9);
+  // The mirror image: -3.8 ... 0.2.
+  const Interval less = interval_of(ResidualMixture({kEven}).shifted(-3.8), 100);
+  EXPECT_NEAR(less.low, 100 * std::exp(-3.2), 1e-9);
+  EXPECT_DOUBLE_EQ(less.high, 100);
+  // All runs took more: four of five of them, and the prediction.
+  const Interval all = interval_of(ResidualMixture({kEven}).shifted(1), 100);
+  EXPECT_DOUBLE_EQ(all.low, 100);
+  EXPECT_NEAR(all.high, 100 * std::exp(4.2), 1e-9);
 }
 
 TEST(ResidualMixture, ProbabilityIsTheShareOfRunsWithinTheLimit) {

@@ -1,5 +1,7 @@
 #include "fourhold/confidence/residual_table.h"
 
+#include <cmath>
+
 #include <gtest/gtest.h>
 
 #include "fourhold/base/error.h"
@@ -106,6 +108,21 @@ TEST(ResidualTable, NamesWhatIsWrongInAFile) {
 }
 
 TEST(ResidualTable, TheBuiltInOneIsRead) { EXPECT_FALSE(builtin_residuals().entries().empty()); }
+
+TEST(ResidualTable, AProbabilityIsNoNearerToOneThanItsRunsCanShow) {
+  // Four runs: the next is beyond all of them with probability 1/5.
+  const Basis basis{.residuals = ResidualMixture({{.weight = 1, .log_ratios = {0, 0.1, 0.2, 0.3}}}),
+                    .scope = Scope::profile,
+                    .metric = Metric::memory_reserved,
+                    .profile = "p",
+                    .generation = {},
+                    .rows = 4,
+                    .models = 2};
+  EXPECT_DOUBLE_EQ(most_confidence(basis), 0.8);
+  EXPECT_DOUBLE_EQ(probability_within(basis, 1, 1000), 0.8);
+  EXPECT_NEAR(probability_within(basis, 1000, 1), 0.2, 1e-15);
+  EXPECT_NEAR(probability_within(basis, 1, std::exp(0.15)), 0.5, 1e-12);
+}
 
 }  // namespace
 }  // namespace fourhold::confidence

@@ -44,20 +44,23 @@ TEST(RowConfidence, ResidualsAreOfEachModelAndLeaveOutWhatStandsApart) {
 TEST(RowConfidence, ARowIsJudgedByTheOtherModels) {
   const confidence::ResidualTable table = residuals_of(twenty_rows());
   RowConfidence sureness(table);
-  RowResult of_a = row("a", 10, 15);
+  RowResult of_a = row("a", 10, 25);
   of_a.predicted_fit = true;
   of_a.needed_gib = 10;
   of_a.usable_gib = 19;
   sureness.judge(of_a);
-  // b took twice as much, always: neither the measurement nor the device is within that.
-  EXPECT_NEAR(of_a.comparisons.front().interval->low, 20, 0.01);
+  // b took twice as much, always: neither the measurement nor the device is within that, and ten
+  // runs show no less than 1/11.
+  EXPECT_DOUBLE_EQ(of_a.comparisons.front().interval->low, 10);
+  EXPECT_NEAR(of_a.comparisons.front().interval->middle, 20, 0.01);
   EXPECT_NEAR(of_a.comparisons.front().interval->high, 20, 0.01);
   EXPECT_FALSE(of_a.comparisons.front().is_covered());
-  EXPECT_DOUBLE_EQ(*of_a.fit_probability, 0);
+  EXPECT_NEAR(*of_a.fit_probability, 1.0 / 11, 1e-12);
   // A third model is judged by both, each a half of it.
   RowResult of_c = of_a;
   of_c.model = "c";
   of_c.usable_gib = 19.5;
+  of_c.comparisons.front().measured = 15;
   sureness.judge(of_c);
   EXPECT_TRUE(of_c.comparisons.front().is_covered());
   EXPECT_NEAR(*of_c.fit_probability, 0.5, 1e-9);  // all of a, none of b
