@@ -45,6 +45,14 @@ void require_engine_plan(const plan::Plan& plan) {
     throw Error("--zero", fmt::format("{} shards over ranks, and there is one", plan.zero),
                 "leave it out, or give --zero 0");
   }
+  if (plan.first_moment == plan::MomentFormat::bf16 ||
+      plan.first_moment == plan::MomentFormat::fp8 ||
+      plan.second_moment == plan::MomentFormat::bf16 ||
+      plan.second_moment == plan::MomentFormat::fp8) {
+    throw Error("--first-moment, --second-moment",
+                "moments below fp32 are planned, but the engine updates them in fp32 only",
+                "leave them out: the nearest it runs is fp32");
+  }
   if (plan.tuning != plan::Tuning::full) {
     throw Error("--tuning", "adapters are planned, but the engine does not run them",
                 "use --tuning full: the nearest it runs is training all weights");
@@ -56,7 +64,8 @@ bool is_run(const plan::Plan& plan) {
   const bool optimizer = plan.optimizer == plan::Optimizer::adamw ||
                          plan.optimizer == plan::Optimizer::lion ||
                          plan.optimizer == plan::Optimizer::sgd_momentum;
-  return optimizer && plan.tuning == plan::Tuning::full && plan.offload == plan::Offload::none;
+  return optimizer && plan.activation_offload == plan::ActivationOffload::none &&
+         plan.tuning == plan::Tuning::full && plan.offload == plan::Offload::none;
 }
 
 // The verdict in words, for an Error's hint: the answers one by one.

@@ -23,6 +23,7 @@ plan::Plan unsplit(const LoadedRun& run, const plan::Plan& like, std::int64_t re
   plan.recompute = plan::recompute_from_string("none");
   plan.schedule = plan::ScheduleKind::one_f_one_b;
   plan.offload = plan::Offload::none;
+  plan.activation_offload = plan::ActivationOffload::none;
   plan.layers_per_stage = {run.model.layer_count()};
   return plan;
 }

@@ -134,7 +134,7 @@ std::string fact_lines(const FitResult& result, const report::Screen& screen) {
     add("Loading",
         fmt::format("the model holds {} first", format_bytes(result.memory->startup_bytes)));
   }
-  if (result.memory->host_bytes > Bytes(0)) {
+  if (result.memory->host_bytes + result.memory->host_staging_bytes > Bytes(0)) {
     add("Host", fmt::format("{} of state per device, and {} of pinned buffers",
                             format_bytes(result.memory->host_bytes),
                             format_bytes(result.memory->host_staging_bytes)));

@@ -35,6 +35,8 @@ void take_question(const plan::Plan& plan, plan::PlanRequest& request) {
   take(request.global_batch, plan.global_batch);
   take(request.precision, plan.precision);
   take(request.optimizer, plan.optimizer);
+  take(request.first_moment, plan.first_moment);
+  take(request.second_moment, plan.second_moment);
   take(request.gradient_accumulation, plan.gradient_accumulation);
   take(request.loss_chunk, plan.loss_chunk);
   take(request.tuning, plan.tuning);

@@ -247,7 +247,7 @@ std::string to_text(const PredictResult& result, const report::Screen& screen) {
   if (memory.startup_bytes > Bytes(0)) {
     text += fmt::format("  {} while the model is loaded\n", format_bytes(memory.startup_bytes));
   }
-  if (memory.host_bytes > Bytes(0)) {
+  if (memory.host_bytes + memory.host_staging_bytes > Bytes(0)) {
     text += fmt::format("  {} in host memory per device, and {} of pinned buffers\n",
                         format_bytes(memory.host_bytes), format_bytes(memory.host_staging_bytes));
   }

@@ -268,6 +268,7 @@ std::string split_text(const plan::Plan& plan) {
   if (plan.offload != plan::Offload::none) {
     add(fmt::format("offload {}", plan::kOffloadNames[static_cast<std::size_t>(plan.offload)]));
   }
+  if (plan.activation_offload == plan::ActivationOffload::residual) add("residual on the host");
   return text;
 }
 

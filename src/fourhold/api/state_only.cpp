@@ -18,8 +18,9 @@ namespace {
 constexpr std::int64_t kMostDevices = std::int64_t{1} << 24;
 
 // The fields that mean something without shapes.
-constexpr std::array<std::string_view, 6> kUsable{"dp",        "zero",    "precision",
-                                                  "optimizer", "profile", "gradient_accumulation"};
+constexpr std::array<std::string_view, 8> kUsable{
+    "dp",           "zero",          "precision", "optimizer",
+    "first_moment", "second_moment", "profile",   "gradient_accumulation"};
 
 void refuse_shapes(const plan::PlanRequest& request) {
   plan::visit_fields(
@@ -74,6 +75,8 @@ class Answers {
     if (result_.plan.optimizer == plan::Optimizer::adamw) {
       plan::Plan changed = result_.plan;
       changed.optimizer = plan::Optimizer::adamw_8bit;
+      changed.first_moment = plan::MomentFormat::automatic;
+      changed.second_moment = plan::MomentFormat::automatic;
       add("8-bit AdamW: moments in one byte each", std::move(changed));
     }
     return std::move(answers_);

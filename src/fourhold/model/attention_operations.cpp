@@ -30,6 +30,7 @@ TensorId normalise_heads(BlockBuilder& build, const Attention& attention, Tensor
 }
 
 QueryKeyValue project(BlockBuilder& build, const Attention& attention, TensorId inner) {
+  const std::size_t first = build.operation_count();
   const DType dtype = build.switches().compute;
   const Shape q_shape{
       build.token_extent(), {Dim::heads, attention.heads}, {Dim::head_dim, attention.head_dim}};
@@ -66,6 +67,7 @@ QueryKeyValue project(BlockBuilder& build, const Attention& attention, TensorId 
   QueryKeyValue made{rotate(build, q, TensorName::q_rotated, rotation),
                      rotate(build, k, TensorName::k_rotated, rotation), v};
   if (views && made.q != q) made.beside_v = {projected_q, projected_k};
+  build.mark_branch(first, RecomputeGroup::qkv);
   return made;
 }
 

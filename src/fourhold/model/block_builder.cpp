@@ -197,6 +197,12 @@ TensorId BlockBuilder::output_linear(TensorId x, const LinearSpec& spec, TensorN
   return out;
 }
 
+void BlockBuilder::mark_branch(std::size_t first, RecomputeGroup branch) {
+  for (std::size_t i = first; i < block_.operations.size(); ++i) {
+    block_.operations[i].branch = branch;
+  }
+}
+
 void BlockBuilder::mark_partial(TensorId id) {
   // Also the tensor whose storage this one took over, as an adapter's sum does.
   block_.tensors[static_cast<std::size_t>(storage_of(block_, id))].variant = Variant::partial;

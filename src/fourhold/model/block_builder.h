@@ -70,6 +70,10 @@ class BlockBuilder {
   // none.
   TensorId dropout(TensorId x, double probability, TensorName mask, TensorName out);
   TensorId add(TensorId a, TensorId b, TensorName out);
+
+  // The operations from the `first` on belong to a wider recompute group too.
+  [[nodiscard]] std::size_t operation_count() const { return block_.operations.size(); }
+  void mark_branch(std::size_t first, RecomputeGroup branch);
   [[nodiscard]] const Tensor& at(TensorId id) const;
 
  private:

@@ -80,7 +80,9 @@ TensorId widen(BlockBuilder& build, const FeedForward& feed_forward, const FeedF
 TensorId dense(BlockBuilder& build, const FeedForward& feed_forward, const FeedForwardNames& names,
                TensorId inner, std::int64_t width) {
   const Shape wide{build.token_extent(), {Dim::ffn, width}};
+  const std::size_t first = build.operation_count();
   const TensorId product = widen(build, feed_forward, names, inner, wide, kNoTensor);
+  build.mark_branch(first, RecomputeGroup::mlp);
   return build.output_linear(product,
                              {.weight = names.down_weight,
                               .bias = names.down_bias,

@@ -38,7 +38,8 @@ TensorId chunked_loss(BlockBuilder& build, TensorId x, std::int16_t weight, std:
   if (bias >= 0) op.parameters.push_back(bias);
   op.saved = {input_gradient};
   op.forward_transients = {{TensorName::logits, {chunk, vocab}, switches.compute, Region::inner}};
-  if (switches.compute != DType::fp32) {
+  // A loss that works in place does so on the 16-bit logits of a chunk too.
+  if (switches.compute != DType::fp32 && switches.loss != LossSaving::in_place) {
     op.forward_transients.push_back(
         {TensorName::logits_wide, {chunk, vocab}, DType::fp32, Region::inner});
   }

@@ -108,8 +108,19 @@ enum class PackedGroup : std::uint8_t { none, qkv, gate_up, shared_gate_up, expe
 
 // What a recompute policy can drop as one piece.
 // `alternate`: every other linear of those whose results a layer keeps, k and the up beside a gate
-// (torchtitan's selective recomputation per operation keeps q, v and the gate).
-enum class RecomputeGroup : std::uint8_t { none, attention, norm, activation, experts, alternate };
+// (torchtitan's selective recomputation per operation keeps q, v and the gate). `mlp`: a dense
+// feed-forward up to its last linear; `qkv`: the projections that attention reads, with their norms
+// and rotations.
+enum class RecomputeGroup : std::uint8_t {
+  none,
+  attention,
+  norm,
+  activation,
+  experts,
+  alternate,
+  mlp,
+  qkv
+};
 
 // Memory inside one step of an operation.
 struct Transient {
@@ -123,6 +134,7 @@ struct Operation {
   OpKind kind = OpKind::add;
   PackedGroup packed = PackedGroup::none;
   RecomputeGroup recompute = RecomputeGroup::none;
+  RecomputeGroup branch = RecomputeGroup::none;  // a wider group it belongs to as well: mlp or qkv
   ActivationKind activation = ActivationKind::gelu;
   NormKind norm = NormKind::rms_norm;
   Gathered gathered = Gathered::again;  // enter_branch only

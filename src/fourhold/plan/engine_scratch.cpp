@@ -126,6 +126,15 @@ void add_bytes(List& transients, std::int64_t bytes) {
                         model::Region::inner});
 }
 
+// The engine's softmax of a chunk reads fp32 logits.
+void widen_chunks(model::Operation& operation) {
+  if (operation.kind != model::OpKind::chunked_loss) return;
+  const model::Transient logits = operation.forward_transients[0];
+  if (logits.dtype == DType::fp32) return;
+  operation.forward_transients.push_back(
+      {model::TensorName::logits_wide, logits.shape, DType::fp32, logits.region});
+}
+
 }  // namespace
 
 void add_sample_scratch(ShardedBlock& block, const Plan& plan) {
@@ -148,6 +157,7 @@ void add_sample_scratch(ShardedBlock& block, const Plan& plan) {
 void add_kernel_scratch(ShardedBlock& block, const Plan& plan) {
   const std::vector<Isa> isas = possible_isas(plan);
   for (model::Operation& operation : block.operations.operations) {
+    widen_chunks(operation);
     Scratch scratch;
     for (const Isa isa : isas) {
       scratch.cover(ScratchRule(plan, isa).of(block.operations, operation));

@@ -1,5 +1,8 @@
 // From a plan to its blocks, and from blocks to the program of one stage.
+#include <cstddef>
+#include <cstdint>
 #include <utility>
+#include <vector>
 
 #include "fourhold/base/checked.h"
 #include "fourhold/base/error.h"
@@ -42,6 +45,44 @@ StateMotion motion_of(const Plan& plan, const Recipe& recipe) {
 
 namespace {
 
+// What enters the layer leaves the device after its forward and comes back for its backward.
+void offload_input(ProgramBlock& block) {
+  const std::int16_t owner = block.tensors[static_cast<std::size_t>(block.input)].storage;
+  ProgramTensor& input = block.tensors[static_cast<std::size_t>(owner)];
+  if (!input.kept) return;
+  input.kept = false;
+  input.offloaded = true;
+}
+
+// Of each storage: kept, and read by linears alone on the way back.
+std::vector<std::uint8_t> kept_operands(const ProgramBlock& block) {
+  std::vector<std::uint8_t> operand(block.tensors.size(), 0);
+  for (std::size_t i = 0; i < operand.size(); ++i) {
+    operand[i] = block.tensors[i].kept && block.tensors[i].dtype != DType::fp32 ? 1 : 0;
+  }
+  std::vector<std::uint8_t> read(block.tensors.size(), 0);
+  for (const Step& step : block.backward) {
+    const model::Operation& op =
+        block.sharded.operations.operations[static_cast<std::size_t>(step.operation)];
+    for (const Access& access : step.accesses) {
+      const auto owner =
+          static_cast<std::size_t>(block.tensors[static_cast<std::size_t>(access.tensor)].storage);
+      read[owner] = 1;
+      if (op.kind != model::OpKind::linear) operand[owner] = 0;
+    }
+  }
+  for (std::size_t i = 0; i < operand.size(); ++i) operand[i] &= read[i];
+  return operand;
+}
+
+// Products in fp8 read their operands in that format, in backward as in forward.
+void keep_operands_in_fp8(ProgramBlock& block) {
+  const std::vector<std::uint8_t> operand = kept_operands(block);
+  for (ProgramTensor& tensor : block.tensors) {
+    if (operand[static_cast<std::size_t>(tensor.storage)] != 0) tensor.dtype = DType::fp8;
+  }
+}
+
 ProgramBlocks lower_all(const model::ModelConfig& config, const Plan& plan,
                         const Profile& profile) {
   const model::BatchSizes sizes{.micro_batch = plan.micro_batch, .seq = plan.seq};
@@ -61,6 +102,12 @@ ProgramBlocks lower_all(const model::ModelConfig& config, const Plan& plan,
     }
     blocks.layer_of_kind.push_back(lowering.add(std::move(operations), plan.recompute, blocks));
     if (!partly) blocks.plain_layer_of_kind.push_back(blocks.layer_of_kind.back());
+  }
+  const bool in_fp8 = recipe_of(plan, profile).fp8_layer_weights;
+  for (ProgramBlock& block : blocks.blocks) {
+    if (block.sharded.operations.block != model::Block::layer) continue;
+    if (in_fp8) keep_operands_in_fp8(block);
+    if (plan.activation_offload == ActivationOffload::residual) offload_input(block);
   }
   // A selective policy drops what it names in the head too (its norm); full keeps the head whole.
   blocks.head =

@@ -80,7 +80,13 @@ Recipe recipe_of(const Plan& plan, const Profile& profile) {
   if (profile.weight_storage == WeightStorage::compute_only && mixed) {
     recipe.master_bytes = 0;
     recipe.moment = compute;
+    recipe.fp8_layer_weights = profile.product_weights == ProductWeights::kept &&
+                               profile.time.products == ProductFormat::fp8;
   }
+  const bool says_first = plan.first_moment != MomentFormat::automatic;
+  const bool says_second = plan.second_moment != MomentFormat::automatic;
+  recipe.first_moment = says_first ? plan.first_moment : profile.first_moment;
+  recipe.second_moment = says_second ? plan.second_moment : profile.second_moment;
   recipe.base = base_precision_of(plan);
   recipe.adapters = profile.adapter_storage;
   return recipe;

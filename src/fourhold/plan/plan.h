@@ -10,6 +10,7 @@
 #include "fourhold/base/json.h"
 #include "fourhold/model/adapters.h"
 #include "fourhold/model/model_config.h"
+#include "fourhold/plan/moment_format.h"
 #include "fourhold/plan/profile.h"
 #include "fourhold/plan/recipe.h"
 #include "fourhold/plan/recompute_policy.h"
@@ -23,6 +24,11 @@ inline constexpr std::array<std::string_view, 3> kScheduleNames{"gpipe", "1f1b",
 enum class Offload : std::uint8_t { none, optimizer, optimizer_gradients, all };
 inline constexpr std::array<std::string_view, 4> kOffloadNames{"none", "optimizer",
                                                                "optimizer+gradients", "all"};
+
+// Activations that lie in host memory from forward to backward: what enters each layer, the
+// residual stream.
+enum class ActivationOffload : std::uint8_t { none, residual };
+inline constexpr std::array<std::string_view, 2> kActivationOffloadNames{"none", "residual"};
 
 enum class Tuning : std::uint8_t { full, lora, qlora };
 inline constexpr std::array<std::string_view, 3> kTuningNames{"full", "lora", "qlora"};
@@ -55,8 +61,11 @@ struct Plan {
   std::vector<std::int64_t> layers_per_stage =
       {};  // pp x vpp virtual stages: chunk 0 of all stages, ...
   Offload offload = Offload::none;
+  ActivationOffload activation_offload = ActivationOffload::none;
   Precision precision = Precision::bf16;
   Optimizer optimizer = Optimizer::adamw;
+  MomentFormat first_moment = MomentFormat::automatic;
+  MomentFormat second_moment = MomentFormat::automatic;
   GradientAccumulation gradient_accumulation = GradientAccumulation::same_as_gradient;
   std::int64_t loss_chunk = 0;  // tokens per chunk of head and loss, 0 = whole
   Tuning tuning = Tuning::full;

@@ -15,6 +15,9 @@ inline constexpr std::span<const std::string_view> kEnumNames<ScheduleKind>{kSch
 template <>
 inline constexpr std::span<const std::string_view> kEnumNames<Offload>{kOffloadNames};
 template <>
+inline constexpr std::span<const std::string_view> kEnumNames<ActivationOffload>{
+    kActivationOffloadNames};
+template <>
 inline constexpr std::span<const std::string_view> kEnumNames<Precision>{kPrecisionNames};
 template <>
 inline constexpr std::span<const std::string_view> kEnumNames<Optimizer>{kOptimizerNames};
@@ -66,16 +69,22 @@ void visit_fields(Visitor&& visit, Owners&... owners) {
         owners.global_batch...);
   visit(FieldInfo{"seq", "tokens per sequence", kCountRange}, owners.seq...);
   visit(FieldInfo{"recompute",
-                  "none, selective[:attention,norm,activation,experts,alternate], full or full:K"},
+                  "none, selective[:attention,norm,activation,mlp,qkv ...], full or full:K"},
         owners.recompute...);
   visit(FieldInfo{"schedule", "order of micro-batches in the pipeline"}, owners.schedule...);
   visit(FieldInfo{"layers_per_stage", "layers of every virtual stage: first chunks, then seconds",
                   kStageLayersRange},
         owners.layers_per_stage...);
   visit(FieldInfo{"offload", "state kept in host memory"}, owners.offload...);
+  visit(FieldInfo{"activation_offload", "activations kept in host memory: what enters each layer"},
+        owners.activation_offload...);
   visit(FieldInfo{"precision", "number formats of weights, master copy and arithmetic"},
         owners.precision...);
   visit(FieldInfo{"optimizer", "optimizer, and so its state per parameter"}, owners.optimizer...);
+  visit(FieldInfo{"first_moment", "format of the optimizer's first moment; auto: the profile's"},
+        owners.first_moment...);
+  visit(FieldInfo{"second_moment", "format of its second moment; auto: the profile's"},
+        owners.second_moment...);
   visit(FieldInfo{"gradient_accumulation", "format gradients are added up in"},
         owners.gradient_accumulation...);
   visit(FieldInfo{"loss_chunk",

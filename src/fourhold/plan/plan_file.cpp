@@ -97,8 +97,16 @@ std::string to_string(const Plan& plan) {
   if (plan.offload != Offload::none) {
     line.add(fmt::format("offload {}", kOffloadNames[static_cast<std::size_t>(plan.offload)]));
   }
+  if (plan.activation_offload == ActivationOffload::residual) line.add("residual on the host");
   line.add(std::string(kPrecisionNames[static_cast<std::size_t>(plan.precision)]));
   line.add(std::string(kOptimizerNames[static_cast<std::size_t>(plan.optimizer)]));
+  const auto add_moment = [&line](std::string_view which, MomentFormat format) {
+    if (format == MomentFormat::automatic) return;
+    line.add(
+        fmt::format("{} moment {}", which, kMomentFormatNames[static_cast<std::size_t>(format)]));
+  };
+  add_moment("first", plan.first_moment);
+  add_moment("second", plan.second_moment);
   if (plan.gradient_accumulation == GradientAccumulation::fp32) line.add("fp32 gradients");
   if (plan.loss_chunk > 0) line.add(fmt::format("loss in chunks of {}", plan.loss_chunk));
   if (plan.tuning != Tuning::full) {

@@ -32,8 +32,11 @@ struct PlanRequest {
   std::optional<ScheduleKind> schedule{};
   std::optional<std::vector<std::int64_t>> layers_per_stage{};
   std::optional<Offload> offload{};
+  std::optional<ActivationOffload> activation_offload{};
   std::optional<Precision> precision{};
   std::optional<Optimizer> optimizer{};
+  std::optional<MomentFormat> first_moment{};
+  std::optional<MomentFormat> second_moment{};
   std::optional<GradientAccumulation> gradient_accumulation{};
   std::optional<std::int64_t> loss_chunk{};
   std::optional<Tuning> tuning{};

@@ -13,6 +13,7 @@
 #include "fourhold/base/dtype.h"
 #include "fourhold/base/units.h"
 #include "fourhold/model/switches.h"
+#include "fourhold/plan/moment_format.h"
 #include "fourhold/plan/workspaces.h"
 
 namespace fourhold::plan {
@@ -115,6 +116,11 @@ enum class WeightStorage : std::uint8_t {
 inline constexpr std::array<std::string_view, 3> kWeightStorageNames{"compute_with_master",
                                                                      "fp32_only", "compute_only"};
 
+// Where products are in fp8, weights of a layer's matrices in that format: made for each use, or
+// kept beside the weights, which then are the 16-bit master of them.
+enum class ProductWeights : std::uint8_t { each_use, kept };
+inline constexpr std::array<std::string_view, 2> kProductWeightsNames{"each_use", "kept"};
+
 // Megatron caches one weight-sized gradient per distinct shape when its accumulation is fused.
 enum class DummyWeightGradients : std::uint8_t { none, one_per_shape };
 inline constexpr std::array<std::string_view, 2> kDummyWeightGradientsNames{"none",
@@ -178,6 +184,9 @@ struct Profile {
 
   // State.
   WeightStorage weight_storage = WeightStorage::compute_with_master;
+  ProductWeights product_weights = ProductWeights::each_use;
+  MomentFormat first_moment = MomentFormat::automatic;  // where a plan does not say
+  MomentFormat second_moment = MomentFormat::automatic;
   model::AdapterStorage adapter_storage = model::AdapterStorage::as_weights;
   bool fp32_gradients = false;  // gradient accumulator in fp32
   GradientLifetime gradient_lifetime = GradientLifetime::persistent;

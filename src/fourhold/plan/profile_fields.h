@@ -70,6 +70,8 @@ inline constexpr std::span<const std::string_view> kEnumNames<StageBorders>{kSta
 template <>
 inline constexpr std::span<const std::string_view> kEnumNames<WeightStorage>{kWeightStorageNames};
 template <>
+inline constexpr std::span<const std::string_view> kEnumNames<ProductWeights>{kProductWeightsNames};
+template <>
 inline constexpr std::span<const std::string_view> kEnumNames<DummyWeightGradients>{
     kDummyWeightGradientsNames};
 template <>
@@ -123,6 +125,11 @@ void visit_profile_fields(Visitor&& visit, Owners&... owners) {
 
   visit(FieldInfo{"weight_storage", "the fp32 words a mixed-precision run keeps"},
         owners.weight_storage...);
+  visit(FieldInfo{"product_weights", "where operands in the format of fp8 products are"},
+        owners.product_weights...);
+  visit(FieldInfo{"first_moment", "format of the optimizer's first moment"},
+        owners.first_moment...);
+  visit(FieldInfo{"second_moment", "format of its second moment"}, owners.second_moment...);
   visit(FieldInfo{"adapter_storage", "the format of low-rank adapters"}, owners.adapter_storage...);
   visit(FieldInfo{"fp32_gradients", "gradients are added up in fp32"}, owners.fp32_gradients...);
   visit(FieldInfo{"gradient_lifetime", "when gradients take memory"}, owners.gradient_lifetime...);

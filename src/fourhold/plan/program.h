@@ -28,6 +28,7 @@ struct ProgramTensor {
   std::int16_t storage = -1;      // index of the tensor that owns the bytes; its own if it does
   std::int16_t gradient_of = -1;  // the value whose gradient this is, -1 of none
   bool kept = false;              // owner: lives from forward to backward
+  bool offloaded = false;         // owner: lies in host memory from forward to backward
   model::Shape shape;             // local
 };
 

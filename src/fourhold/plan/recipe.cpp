@@ -8,6 +8,7 @@ namespace fourhold::plan {
 namespace {
 
 constexpr std::int64_t kAdam8BitBlock = 256;  // values that share one scale
+constexpr std::int64_t kFp8MomentBlock = 128;
 constexpr std::int64_t kNf4Block = 64;
 constexpr std::int64_t kNf4ScaleBlock = 256;  // scales that share one, doubly quantised
 
@@ -29,6 +30,22 @@ MatrixSizes matrix_sizes(const model::Parameter& parameter) {
   return sizes;
 }
 
+StateTensor moment_tensor(const Recipe& recipe, MomentFormat format, std::int64_t elements) {
+  switch (format) {
+    case MomentFormat::automatic:
+      break;
+    case MomentFormat::fp32:
+      return {.dtype = DType::fp32, .elements = elements};
+    case MomentFormat::bf16:
+      return {.dtype = DType::bf16, .elements = elements};
+    case MomentFormat::fp8:
+      return {.dtype = DType::fp8,
+              .elements = elements,
+              .scale_elements = ceil_divide(elements, kFp8MomentBlock)};
+  }
+  return {.dtype = recipe.moment, .elements = elements};
+}
+
 // Row and column vectors of the second moment. A shard is taken as a run of rows: it keeps the
 // value of each row it touches and a whole column vector of each matrix it touches.
 InlineVector<StateTensor, 2> factored(const Recipe& recipe, const model::Parameter& parameter,
@@ -47,10 +64,11 @@ InlineVector<StateTensor, 2> optimizer_state(const Recipe& recipe,
                                              const model::Parameter& parameter,
                                              std::int64_t elements) {
   if (parameter.role == model::ParameterRole::buffer) return {};  // not trained by gradient
-  const StateTensor moment{.dtype = recipe.moment, .elements = elements};
+  const StateTensor first = moment_tensor(recipe, recipe.first_moment, elements);
+  const StateTensor second = moment_tensor(recipe, recipe.second_moment, elements);
   switch (recipe.optimizer) {
     case Optimizer::adamw:
-      return {moment, moment};
+      return {first, second};
     case Optimizer::adamw_8bit: {
       const StateTensor quantised{.dtype = DType::uint8,
                                   .elements = elements,
@@ -58,20 +76,32 @@ InlineVector<StateTensor, 2> optimizer_state(const Recipe& recipe,
       return {quantised, quantised};
     }
     case Optimizer::adafactor:
-      if (parameter.role == model::ParameterRole::vector) return {moment};
+      if (parameter.role == model::ParameterRole::vector) {
+        return {{.dtype = recipe.moment, .elements = elements}};
+      }
       return factored(recipe, parameter, elements);
     case Optimizer::lion:
     case Optimizer::sgd_momentum:
-      return {moment};
+      return {first};
     case Optimizer::muon:
-      if (model::is_layer_matrix(parameter)) return {moment};
-      return {moment, moment};
+      if (model::is_layer_matrix(parameter)) return {first};
+      return {first, second};
   }
   return {};
 }
 
-Recipe recipe_of_use(const Recipe& recipe, model::Variant variant) {
-  const bool adapter = variant == model::Variant::lora_a || variant == model::Variant::lora_b;
+Recipe recipe_of_use(const Recipe& recipe, const model::BlockParameter& use) {
+  const bool adapter =
+      use.variant == model::Variant::lora_a || use.variant == model::Variant::lora_b;
+  if (recipe.fp8_layer_weights && use.trainable && !adapter &&
+      model::is_layer_matrix(use.parameter)) {
+    Recipe own = recipe;
+    own.weight = DType::fp8;
+    own.gathered = DType::fp8;
+    own.master_bytes = 2;
+    own.short_master = recipe.compute;
+    return own;
+  }
   if (!adapter || recipe.adapters == model::AdapterStorage::as_weights) return recipe;
   Recipe own = recipe;
   own.weight = DType::fp32;

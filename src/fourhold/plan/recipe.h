@@ -9,6 +9,7 @@
 #include "fourhold/base/inline_vector.h"
 #include "fourhold/model/operations.h"
 #include "fourhold/model/parameters.h"
+#include "fourhold/plan/moment_format.h"
 
 namespace fourhold::plan {
 
@@ -68,7 +69,11 @@ struct Recipe {
   DType block_gradient = DType::bf16;  // as backward makes it, before reduction and accumulation
   DType host_gradient = DType::bf16;   // the accumulator where it is offloaded
   int master_bytes = 4;
-  DType moment = DType::fp32;
+  DType short_master = DType::int16;  // of a master of 2 bytes
+  bool fp8_layer_weights = false;     // kept beside 16-bit masters: ProductWeights::kept
+  DType moment = DType::fp32;  // of the optimizer's moments, unless they have a format of their own
+  MomentFormat first_moment = MomentFormat::automatic;
+  MomentFormat second_moment = MomentFormat::automatic;
   Optimizer optimizer = Optimizer::adamw;
   BasePrecision base = BasePrecision::automatic;  // of frozen weights
   model::AdapterStorage adapters = model::AdapterStorage::as_weights;
@@ -78,13 +83,15 @@ struct Recipe {
 // AdamW 2 x 4; 8-bit AdamW 2 x 1 with one fp32 scale per 256 values (Dettmers 2022, arXiv
 // 2110.02861, block-wise; bitsandbytes uses 256); Adafactor one row and one column vector for
 // matrices (Shazeer 2018, arXiv 1804.04235, sec. 3), a full second moment for vectors; Lion and SGD
-// one moment; Muon one momentum for matrices of layers, AdamW elsewhere.
+// one moment; Muon one momentum for matrices of layers, AdamW elsewhere. A moment with a format of
+// its own costs 4, 2, or 1 + 4/128 bytes.
 [[nodiscard]] InlineVector<StateTensor, 2> optimizer_state(const Recipe& recipe,
                                                            const model::Parameter& parameter,
                                                            std::int64_t elements);
 
-// The recipe of one use of a parameter: adapters may be stored otherwise than weights.
-[[nodiscard]] Recipe recipe_of_use(const Recipe& recipe, model::Variant variant);
+// The recipe of one use of a parameter: adapters may be stored otherwise than weights, and the
+// matrices of layers in fp8 beside their master.
+[[nodiscard]] Recipe recipe_of_use(const Recipe& recipe, const model::BlockParameter& use);
 
 // A weight that is not trained, of `elements` local values, in the recipe's base precision.
 [[nodiscard]] StateTensor frozen_weight(const Recipe& recipe, const model::Parameter& parameter,

@@ -50,7 +50,12 @@ class Decision {
     const bool gathers = sharded_.collectives[index].kind == Collective::all_gather;
     if (gathers && op.gathered == model::Gathered::again) return true;
     if (policy_.kind == RecomputeKind::full) return block_.block == model::Block::layer;
-    return op.recompute != model::RecomputeGroup::none && policy_.drops(op.recompute);
+    return dropped_group(op) != model::RecomputeGroup::none;
+  }
+  // The group by which a selective policy drops an operation's outputs.
+  [[nodiscard]] model::RecomputeGroup dropped_group(const Operation& op) const {
+    if (policy_.drops(op.recompute)) return op.recompute;
+    return policy_.drops(op.branch) ? op.branch : model::RecomputeGroup::none;
   }
 
   // The attention core hands its result on: it stays for the output projection, as the checkpointed
@@ -109,9 +114,10 @@ class Decision {
     for (std::size_t i = 0; i < segments.size(); ++i) {
       if (remade_[i] == 0) continue;
       const std::size_t maker = first_maker(i);
-      const bool joins = i > 0 && segments[i - 1] != kNotRemade &&
-                         block_.operations[i].recompute != model::RecomputeGroup::none &&
-                         block_.operations[i].recompute == block_.operations[i - 1].recompute;
+      const bool joins =
+          i > 0 && segments[i - 1] != kNotRemade &&
+          dropped_group(block_.operations[i]) != model::RecomputeGroup::none &&
+          dropped_group(block_.operations[i]) == dropped_group(block_.operations[i - 1]);
       if (whole) {
         segments[i] = 0;
       } else if (maker < i) {

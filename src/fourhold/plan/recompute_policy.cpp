@@ -19,12 +19,13 @@ using model::RecomputeGroup;
 constexpr std::int64_t kAllLayers = -1;
 constexpr std::string_view kField = "recompute";
 constexpr std::string_view kLegal =
-    "none, selective, selective:GROUP,... (of attention, norm, activation, experts, alternate), "
-    "full, full:K";
+    "none, selective, selective:GROUP,... (of attention, norm, activation, experts, alternate, "
+    "mlp, "
+    "qkv), full, full:K";
 
 // In the order of the enum, which starts with `none`.
-constexpr std::array<std::string_view, 5> kGroupNames{"attention", "norm", "activation", "experts",
-                                                      "alternate"};
+constexpr std::array<std::string_view, kRecomputeGroups> kGroupNames{
+    "attention", "norm", "activation", "experts", "alternate", "mlp", "qkv"};
 
 std::string_view name_of(RecomputeGroup group) {
   return kGroupNames[static_cast<std::size_t>(group) - 1];

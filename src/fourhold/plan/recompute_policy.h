@@ -1,6 +1,7 @@
 // Which saved tensors a plan drops in forward and makes again in backward.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -10,15 +11,17 @@
 
 namespace fourhold::plan {
 
+inline constexpr std::size_t kRecomputeGroups = 7;
+
 enum class RecomputeKind : std::uint8_t { none, selective, full };
 
 // `none`; `selective` (the attention core);
-// `selective:attention,norm,activation,experts,alternate`; `full`; `full:K` (the first K layers of
-// each rank fully, the others not at all).
+// `selective:attention,norm,activation,experts,alternate,mlp,qkv`; `full`; `full:K` (the first K
+// layers of each rank fully, the others not at all).
 struct RecomputePolicy {
   RecomputeKind kind = RecomputeKind::none;
-  InlineVector<model::RecomputeGroup, 5> groups;  // selective: what is dropped, in enum order
-  std::int64_t full_layers = -1;                  // full: K, or -1 for all
+  InlineVector<model::RecomputeGroup, kRecomputeGroups> groups;  // selective: what is dropped
+  std::int64_t full_layers = -1;                                 // full: K, or -1 for all
   [[nodiscard]] bool drops(model::RecomputeGroup group) const {
     return kind == RecomputeKind::selective && groups.contains(group);
   }

@@ -180,8 +180,50 @@ void check_recompute(const Plan& plan, const model::ModelConfig& config) {
         return kind.feed_forward.kind == model::FeedForwardKind::experts;
       });
   if (policy.drops(model::RecomputeGroup::experts) && !has_experts) {
-    refuse(plan, "recompute", "the model has no experts to recompute",
-           "name of attention, norm and activation only");
+    refuse(plan, "recompute", "the model has no experts to recompute", "name others of the groups");
+  }
+}
+
+// A moment has a format of its own only where the optimizer keeps it whole, as one number for each
+// parameter.
+void check_moments(const Plan& plan) {
+  const bool first = plan.first_moment != MomentFormat::automatic;
+  const bool second = plan.second_moment != MomentFormat::automatic;
+  if (!first && !second) return;
+  const auto refuse_for = [&plan](std::string_view field, std::string_view why) {
+    refuse(plan, field,
+           fmt::format("is given, but {} {}",
+                       kOptimizerNames[static_cast<std::size_t>(plan.optimizer)], why),
+           "leave it out, or use optimizer adamw");
+  };
+  switch (plan.optimizer) {
+    case Optimizer::adamw:
+    case Optimizer::muon:
+      return;
+    case Optimizer::adamw_8bit:
+      refuse_for(first ? "first_moment" : "second_moment", "keeps both moments in 8 bits");
+      return;
+    case Optimizer::adafactor:
+      refuse_for(first ? "first_moment" : "second_moment", "keeps rows and columns of one moment");
+      return;
+    case Optimizer::lion:
+    case Optimizer::sgd_momentum:
+      if (second) refuse_for("second_moment", "has no second moment");
+      return;
+  }
+}
+
+// Only one micro-batch at a time is in flight without a pipeline: one copy per layer on the host.
+void check_activation_offload(const Plan& plan, const Profile& profile) {
+  if (plan.activation_offload == ActivationOffload::none) return;
+  if (!profile.can("offload")) {
+    refuse(plan, "activation_offload", fmt::format("profile '{}' has no offload", profile.name),
+           "leave it out, or choose another profile");
+  }
+  if (plan.pp > 1) {
+    refuse(plan, "activation_offload",
+           fmt::format("is known without a pipeline only, but pp is {}", plan.pp),
+           "use pp 1, or leave it out");
   }
 }
 
@@ -257,6 +299,8 @@ void validate(const Plan& plan, const model::ModelConfig& config, const Profile&
                        plan.global_batch / (plan.micro_batch * plan.dp)));
   }
   check_recompute(plan, config);
+  check_moments(plan);
+  check_activation_offload(plan, profile);
   check_tuning(plan, config);
   static_cast<void>(index_of_name(plan.isa, "isa", kIsaNames));
 }

@@ -261,6 +261,8 @@ class Search {
     Kind kind(*this);
     Plan changed = plan_;
     changed.optimizer = Optimizer::adamw_8bit;
+    changed.first_moment = plan::MomentFormat::automatic;
+    changed.second_moment = plan::MomentFormat::automatic;
     kind.offer("8-bit AdamW: moments in one byte each", changed);
     kind.keep();
   }

@@ -107,6 +107,7 @@ BlockLifetimes block_lifetimes(const plan::ProgramBlock& block) {
     }
     const std::int64_t bytes = bytes_of(tensor.shape.elements(), tensor.dtype);
     if (tensor.kept) result.kept_bytes += bytes;
+    if (tensor.offloaded) result.offloaded_bytes += bytes;
     result.storages.push_back({static_cast<std::int16_t>(i), bytes, in_forward, in_backward});
   }
   result.forward.live_bytes =

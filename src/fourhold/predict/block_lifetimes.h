@@ -39,6 +39,7 @@ struct BlockLifetimes {
   DirectionLife forward;
   DirectionLife backward;
   std::int64_t kept_bytes = 0;            // from forward to backward, per layer and micro-batch
+  std::int64_t offloaded_bytes = 0;       // in host memory meanwhile, the same
   std::int64_t input_gradient_bytes = 0;  // what backward hands on
   std::int64_t output_bytes = 0;          // what forward hands on
 };

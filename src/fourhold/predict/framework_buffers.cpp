@@ -97,6 +97,22 @@ void add_borders(const StageView& stage, std::vector<StageTensor>& tensors) {
   if (border.elements > 0) tensors.push_back(border);
 }
 
+// Operands that are kept in fp8 are made in 16 bits, in buffers that all layers share.
+void add_operand_buffers(const StageView& stage, std::vector<StageTensor>& tensors) {
+  StageTensor buffer{
+      .name = "operand_buffers", .category = Category::scratch, .grows_with_batch = true};
+  stage.for_each_block([&buffer](const plan::ProgramBlock& block) {
+    std::int64_t elements = 0;
+    for (std::size_t i = 0; i < block.tensors.size(); ++i) {
+      const plan::ProgramTensor& tensor = block.tensors[i];
+      const bool owns = tensor.storage == static_cast<std::int16_t>(i);
+      if (tensor.kept && owns && tensor.dtype == DType::fp8) elements += tensor.shape.elements();
+    }
+    buffer.elements = std::max(buffer.elements, elements);
+  });
+  if (buffer.elements > 0) tensors.push_back(buffer);
+}
+
 }  // namespace
 
 void add_framework_buffers(const plan::Profile& profile, const plan::Program& program,
@@ -105,6 +121,7 @@ void add_framework_buffers(const plan::Profile& profile, const plan::Program& pr
                            std::vector<StageTensor>& tensors) {
   const StageView stage{program, blocks, instances};
   add_workspaces(profile, stage, tensors);
+  if (program.recipe.fp8_layer_weights) add_operand_buffers(stage, tensors);
   if (profile.batch_mask == plan::BatchMask::dense) add_mask(stage, tensors);
   if (profile.score_buffer == plan::ScoreBuffer::persistent) add_score_buffer(stage, tensors);
   if (profile.stage_borders == plan::StageBorders::held) add_borders(stage, tensors);

@@ -22,6 +22,8 @@ plan::Plan alone(const plan::Plan& plan, const model::ModelConfig& config,
   one.layers_per_stage = {config.layer_count()};
   one.precision = plan.precision;
   one.optimizer = plan.optimizer;
+  one.first_moment = plan.first_moment;
+  one.second_moment = plan.second_moment;
   one.gradient_accumulation = plan.gradient_accumulation;
   one.loss_chunk = plan.loss_chunk;
   one.tuning = plan.tuning;

@@ -151,6 +151,7 @@ void StageModel::add_buffers(const plan::Profile& profile) {
                               .elements = 1,
                               .alive = alive_of(scalar.life)});
   }
+  if (plan.activation_offload != plan::ActivationOffload::none) add_offloaded_activations();
   if (plan.offload != plan::Offload::none) {
     // Pinned double buffers through which blocks stream.
     input_.tensors.push_back({.name = "offload_staging",
@@ -159,6 +160,30 @@ void StageModel::add_buffers(const plan::Profile& profile) {
                               .elements = totals_.largest_block_bytes,
                               .copies = 2});
   }
+}
+
+// One copy per layer on the host, for the one micro-batch in flight, and one on the device for the
+// layer before or after that at work, whose copy is on its way.
+void StageModel::add_offloaded_activations() {
+  StageTensor host{.name = "offloaded_residual",
+                   .category = Category::saved_activation,
+                   .place = Place::host,
+                   .copies = 0,
+                   .grows_with_batch = true};
+  for (std::size_t i = 0; i < blocks_.blocks.size(); ++i) {
+    for (const plan::ProgramTensor& tensor : blocks_.blocks[i].tensors) {
+      if (!tensor.offloaded || input_.instances[i] == 0) continue;
+      host.dtype = tensor.dtype;
+      host.elements = tensor.shape.elements();  // the stream's: the same in every layer
+      host.copies += input_.instances[i];
+    }
+  }
+  if (host.copies == 0) return;
+  input_.tensors.push_back(host);
+  input_.tensors.push_back({.name = "residual_buffer",
+                            .dtype = host.dtype,
+                            .elements = host.elements,
+                            .grows_with_batch = true});
 }
 
 // Of what tensor parallelism makes whole on the stage.

@@ -44,6 +44,7 @@ class StageModel {
   void count_instances();
   void sum_totals();
   void add_buffers(const plan::Profile& profile);
+  void add_offloaded_activations();
   [[nodiscard]] std::int64_t largest_gathered() const;
   void sum_static_bytes();
 

@@ -44,7 +44,7 @@ void add_frozen_weight(ParameterState& state, const plan::StateTensor& weight, P
 void add_master(ParameterState& state, const plan::Recipe& recipe, std::int64_t elements,
                 Place place) {
   if (recipe.master_bytes == 0) return;
-  const DType dtype = recipe.master_bytes == 4 ? DType::fp32 : DType::int16;
+  const DType dtype = recipe.master_bytes == 4 ? DType::fp32 : recipe.short_master;
   state.resident.push_back({Role::master, Category::master_weight, place, dtype, elements});
 }
 
@@ -67,7 +67,7 @@ void add_moments(ParameterState& state, const plan::Recipe& recipe,
 ParameterState parameter_state(const plan::LocalParameter& parameter,
                                const plan::Program& program) {
   const plan::Plan& plan = program.plan;
-  const plan::Recipe recipe = plan::recipe_of_use(program.recipe, parameter.use.variant);
+  const plan::Recipe recipe = plan::recipe_of_use(program.recipe, parameter.use);
   const Slices slices = slices_of(parameter, plan);
   const std::int64_t elements = parameter.elements();
   ParameterState state;

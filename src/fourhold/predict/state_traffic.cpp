@@ -103,11 +103,7 @@ double optimizer_bytes(const StateTrafficInput& input, const ParameterSums& sums
 
 void add_offload(const StateTrafficInput& input, const StateLinks& links, StateTraffic& traffic) {
   if (input.offload == Offload::none) return;
-  if (!input.host_link.exists()) {
-    throw Error("host_link", "is missing, but the plan offloads to host memory",
-                "add host_link to the device, or use offload none");
-  }
-  const double link = input.host_link.sustained_bytes_per_second();
+  const double link = host_link_rate(input.host_link);
   const auto owned = [&](double dense, double experts, int from) {
     if (input.zero < from) return dense + experts;
     return dense / static_cast<double>(links.sharding.topology.ranks) +
@@ -128,13 +124,21 @@ void add_offload(const StateTrafficInput& input, const StateLinks& links, StateT
 
 }  // namespace
 
+double host_link_rate(const hardware::Link& host_link) {
+  if (!host_link.exists()) {
+    throw Error("host_link", "is missing, but the plan offloads to host memory",
+                "add host_link to the device, or use offload none");
+  }
+  return host_link.sustained_bytes_per_second();
+}
+
 BlockParameters block_parameters(const plan::ProgramBlock& block, const plan::Recipe& recipe) {
   BlockParameters sums;
   sums.blocks = 1;
   const bool layer = block.sharded.operations.block == model::Block::layer;
   for (const plan::LocalParameter& parameter : block.sharded.parameters) {
     const auto elements = static_cast<double>(parameter.elements());
-    const plan::Recipe own = plan::recipe_of_use(recipe, parameter.use.variant);
+    const plan::Recipe own = plan::recipe_of_use(recipe, parameter.use);
     // A frozen weight travels as it is stored.
     const DType form =
         parameter.use.trainable

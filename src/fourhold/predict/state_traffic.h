@@ -42,6 +42,9 @@ struct StateLinks {
 [[nodiscard]] StateLinks state_links(const hardware::Cluster& cluster, const plan::Plan& plan,
                                      std::int64_t kv_heads);
 
+// Sustained bytes per second of the link to the host. Throws Error where the device has none.
+[[nodiscard]] double host_link_rate(const hardware::Link& host_link);
+
 // Seconds of one stage. Times of a micro-batch come m times a step.
 struct StateTraffic {
   double gather_forward = 0;    // ZeRO-3, per micro-batch

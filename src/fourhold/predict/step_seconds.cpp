@@ -34,8 +34,9 @@ ShownTraffic shown_of(const StepFrame& frame, const StateTraffic& traffic, std::
     shown.step_data = beyond(traffic.reduce + traffic.per_step, hidden) - shown.backward_data;
   }
   shown.step_data += traffic.replicas;
-  shown.forward_offload = beyond(traffic.offload_forward, forward);
-  shown.backward_offload = beyond(traffic.offload_backward, backward);
+  shown.forward_offload =
+      beyond(std::max(traffic.offload_forward, frame.residual_seconds), forward);
+  shown.backward_offload = beyond(traffic.offload_backward + frame.residual_seconds, backward);
   return shown;
 }
 

@@ -19,6 +19,7 @@ struct StepFrame {
   std::int64_t micro_batches = 1;
   std::vector<ChunkSeconds> chunks = {};  // blocks alone, per virtual stage: chunk x pp + stage
   double send_seconds = 0;                // of one boundary, one way, with its synchronisation
+  double residual_seconds = 0;            // offloaded activations of a micro-batch, one way
   double data_overlap = 1;                // share of the last backward that hides gradient traffic
   double gathered_visible = 0.53;  // ZeRO-3: visible share of the smaller of work and traffic
   double host_seconds = 0;         // per step
@@ -40,7 +41,8 @@ enum class PipelineMethod : std::uint8_t { scored, replayed };
 // A stage keeps busy with its blocks, one send each way per micro-batch and chunk, and what shows
 // of its traffic:
 //   ZeRO-3 and offload of a micro-batch: what exceeds the work, and `gathered_visible` of the
-//     smaller of both (offload: nothing of it);
+//     smaller of both (offload: nothing of it); the link to the host carries both directions at
+//     once: in forward activations leave while weights come, in backward all but gradients comes;
 //   ZeRO-2: each micro-batch's reduction beyond `data_overlap` of its backward;
 //   once a step: the rest of data-parallel traffic beyond `data_overlap` of the last backward, then
 //     the gradients of replicas, then the optimizer and its offload, which wait for all stages.

@@ -67,7 +67,11 @@ class WorkOfStep {
     return static_cast<double>(at(id).shape.elements());
   }
   [[nodiscard]] double bytes(std::int16_t id) const {
-    return static_cast<double>(bytes_of(at(id).shape.elements(), at(id).dtype));
+    return static_cast<double>(bytes_of(at(id).shape.elements(), moved_dtype(id)));
+  }
+  // What is kept in fp8 is made in 16 bits: quantising it is priced by itself (see Rates).
+  [[nodiscard]] DType moved_dtype(std::int16_t id) const {
+    return at(id).dtype == DType::fp8 ? DType::bf16 : at(id).dtype;
   }
   [[nodiscard]] const plan::LocalParameter& parameter(std::int16_t id) const {
     return block_.sharded.parameters[static_cast<std::size_t>(id)];
@@ -84,7 +88,7 @@ class WorkOfStep {
   }
   // Parameters are read in the compute type; their gradients are written in it.
   [[nodiscard]] double parameter_bytes() const {
-    const DType dtype = at(op().outputs[0]).dtype;
+    const DType dtype = moved_dtype(op().outputs[0]);
     std::int64_t elements = 0;
     for (const std::int16_t id : step_.reads_parameters) elements += parameter(id).elements();
     for (const std::int16_t id : step_.writes_gradients) elements += parameter(id).elements();

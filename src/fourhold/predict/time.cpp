@@ -53,6 +53,22 @@ BlockParameters parameters_of(const plan::Program& program, const plan::ProgramB
   return sum;
 }
 
+// Activations of one micro-batch on the host: those of the one stage there is.
+std::int64_t offloaded_bytes(const model::ModelConfig& config, const plan::ProgramBlocks& blocks,
+                             const plan::Plan& plan, const plan::Profile& profile) {
+  if (plan.activation_offload == plan::ActivationOffload::none) return 0;
+  std::int64_t sum = 0;
+  for (const plan::Chunk& chunk : program_of(config, blocks, plan, profile, 0).chunks) {
+    for (const std::int16_t layer : chunk.layer_blocks) {
+      for (const plan::ProgramTensor& tensor :
+           blocks.blocks[static_cast<std::size_t>(layer)].tensors) {
+        if (tensor.offloaded) sum += bytes_of(tensor.shape.elements(), tensor.dtype);
+      }
+    }
+  }
+  return sum;
+}
+
 }  // namespace
 
 double layer_floor_seconds(const plan::Plan& plan, const plan::Profile& profile,
@@ -140,14 +156,17 @@ double send_seconds(std::int64_t bytes, const model::ModelConfig& config, const 
                                       group_links(cluster, plan, Axis::pp, kv_heads));
 }
 
-StepFrame step_frame(std::int64_t stream_bytes, const model::ModelConfig& config,
+StepFrame step_frame(const StreamBytes& stream, const model::ModelConfig& config,
                      const plan::Plan& plan, const plan::Profile& profile,
                      const hardware::Cluster& cluster) {
   return {.schedule = plan.schedule,
           .pp = plan.pp,
           .vpp = plan.vpp,
           .micro_batches = plan.grad_accum,
-          .send_seconds = send_seconds(stream_bytes, config, plan, profile, cluster),
+          .send_seconds = send_seconds(stream.sent, config, plan, profile, cluster),
+          .residual_seconds = stream.offloaded == 0 ? 0
+                                                    : static_cast<double>(stream.offloaded) /
+                                                          host_link_rate(cluster.device.host_link),
           .data_overlap = profile.time.data_overlap,
           .gathered_visible = profile.time.gathered_visible,
           .host_seconds = profile.time.host_seconds_per_step,
@@ -161,11 +180,12 @@ StepTimeInput step_time_input(const plan::ProgramBlocks& blocks,
   const plan::ProgramBlock& layer =
       blocks.blocks[static_cast<std::size_t>(blocks.layer_of_kind.front())];
   const plan::ProgramTensor& stream = layer.tensors[static_cast<std::size_t>(layer.output)];
-  StepTimeInput input{
-      step_frame(bytes_of(stream.shape.elements(), stream.dtype), config, plan, profile, cluster),
-      {},
-      stage_traffic(stage_parameters(config, blocks, plan, profile), config, plan, profile,
-                    cluster)};
+  StepTimeInput input{step_frame({.sent = bytes_of(stream.shape.elements(), stream.dtype),
+                                  .offloaded = offloaded_bytes(config, blocks, plan, profile)},
+                                 config, plan, profile, cluster),
+                      {},
+                      stage_traffic(stage_parameters(config, blocks, plan, profile), config, plan,
+                                    profile, cluster)};
   input.chunks.resize(static_cast<std::size_t>(plan.pp * plan.vpp));
   for (std::int64_t stage = 0; stage < plan.pp; ++stage) {
     const plan::Program program = program_of(config, blocks, plan, profile, stage);

@@ -51,9 +51,15 @@ struct TimePrediction {
                                   const plan::Plan& plan, const plan::Profile& profile,
                                   const hardware::Cluster& cluster);
 
-// What a plan and its profile say of a step; `stream_bytes` as `bytes` above. The chunks' seconds
-// are left empty.
-[[nodiscard]] StepFrame step_frame(std::int64_t stream_bytes, const model::ModelConfig& config,
+// What of a micro-batch travels beside its blocks (local).
+struct StreamBytes {
+  std::int64_t sent = 0;       // from stage to stage: what a layer hands to the next
+  std::int64_t offloaded = 0;  // to the host and back: activations of all layers
+};
+
+// What a plan and its profile say of a step. The chunks' seconds are left empty. Throws Error where
+// activations are offloaded and the device has no link to its host.
+[[nodiscard]] StepFrame step_frame(const StreamBytes& stream, const model::ModelConfig& config,
                                    const plan::Plan& plan, const plan::Profile& profile,
                                    const hardware::Cluster& cluster);
 

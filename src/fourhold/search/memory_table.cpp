@@ -17,20 +17,27 @@ plan::Plan with_storage(const plan::Plan& plan, const Storage& storage) {
   return changed;
 }
 
-std::int64_t staging_of(const predict::StageModel& stage) {
-  std::int64_t bytes = 0;
+// What is pinned on the host.
+struct StagingBytes {
+  std::int64_t fixed = 0;
+  std::int64_t grown = 0;  // as many times as large with as many sequences
+};
+
+StagingBytes staging_of(const predict::StageModel& stage) {
+  StagingBytes staging;
   for (const predict::StageTensor& tensor : stage.input().tensors) {
-    if (tensor.place == ledger::Place::host) {
-      bytes += bytes_of(tensor.elements, tensor.dtype) * tensor.copies;
-    }
+    if (tensor.place != ledger::Place::host) continue;
+    (tensor.grows_with_batch ? staging.grown : staging.fixed) +=
+        bytes_of(tensor.elements, tensor.dtype) * tensor.copies;
   }
-  return bytes;
+  return staging;
 }
 
 // Whole for the whole step, so that static and optimizer bytes hold them both.
 std::int64_t batch_bytes_of(const predict::StageModel& stage) {
   std::int64_t bytes = 0;
   for (const predict::StageTensor& tensor : stage.input().tensors) {
+    if (tensor.place != ledger::Place::device) continue;
     const bool sent = tensor.name == plan::kActivationSend || tensor.name == plan::kGradientSend;
     if (sent || tensor.grows_with_batch) {
       bytes += bytes_of(tensor.elements, tensor.dtype) * tensor.copies;
@@ -57,11 +64,13 @@ std::vector<std::vector<StageBase>> stage_bases(const model::ModelConfig& config
       const predict::StageModel model(config, lowered.blocks, lowered.facts.lifetimes, changed,
                                       profile, stage.stage);
       const std::int64_t grown = batch_bytes_of(model);
+      const StagingBytes staging = staging_of(model);
       row.push_back({.static_bytes = model.bytes().static_bytes - grown,
                      .optimizer_bytes = model.bytes().optimizer_bytes - grown,
                      .sequence_bytes = grown / changed.micro_batch,
                      .host = model.totals().host_bytes,
-                     .host_staging = staging_of(model)});
+                     .host_staging = staging.fixed,
+                     .staging_sequence_bytes = staging.grown / changed.micro_batch});
     }
   }
   return bases;
@@ -132,7 +141,8 @@ PlanBytes plan_bytes(const std::vector<PeakMoments>& moments, const AliveSums& a
     most.live_peak =
         std::max({most.live_peak, base.static_bytes + grown + peak, base.optimizer_bytes + grown});
     most.host = std::max(most.host, base.host);
-    most.host_staging = std::max(most.host_staging, base.host_staging);
+    most.host_staging =
+        std::max(most.host_staging, base.host_staging + base.staging_sequence_bytes * micro_batch);
   }
   return most;
 }

@@ -33,6 +33,7 @@ struct StageBase {
   std::int64_t sequence_bytes = 0;  // of those, for one sequence
   std::int64_t host = 0;
   std::int64_t host_staging = 0;
+  std::int64_t staging_sequence_bytes = 0;  // beside it, for one sequence
 };
 
 // The stages' bases for every storage, [storage][different stage].

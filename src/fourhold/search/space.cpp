@@ -72,6 +72,11 @@ std::vector<std::int64_t> Space::tensor_degrees() const {
 std::vector<std::int64_t> Space::stage_counts() const {
   if (request_.plan.pp) return {*request_.plan.pp};
   if (!request_.profile->can("pp")) return {1};
+  // Plans with a pipeline keep their activations.
+  if (request_.plan.activation_offload.value_or(plan::ActivationOffload::none) !=
+      plan::ActivationOffload::none) {
+    return {1};
+  }
   const std::int64_t most = std::min(request_.config->layer_count(), plan::kStageRange.most);
   std::vector<std::int64_t> list(static_cast<std::size_t>(most));
   std::iota(list.begin(), list.end(), std::int64_t{1});

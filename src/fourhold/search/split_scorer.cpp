@@ -84,8 +84,10 @@ void SplitScorer::select(const Group& group) {
   }
   // The chunks keep their buffer from group to group.
   std::vector<predict::ChunkSeconds> chunks = std::move(step_.chunks);
-  step_ = predict::step_frame(class_->facts->stream_bytes, problem_.config, plan_, problem_.profile,
-                              problem_.cluster);
+  const predict::StreamBytes stream{
+      .sent = class_->facts->stream_bytes,
+      .offloaded = offloaded_bytes(shape.pipeline, class_->facts->lifetimes)};
+  step_ = predict::step_frame(stream, problem_.config, plan_, problem_.profile, problem_.cluster);
   step_.chunks = std::move(chunks);
   sum_chunks(shape.pipeline, class_->facts->seconds, step_.chunks);
 }

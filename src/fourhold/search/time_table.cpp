@@ -28,6 +28,17 @@ std::vector<StorageTraffic> storage_traffic(const model::ModelConfig& config,
   return all;
 }
 
+std::int64_t offloaded_bytes(const PipelineShape& shape,
+                             const std::vector<predict::BlockLifetimes>& lifetimes) {
+  std::int64_t bytes = 0;
+  for (const std::vector<std::int64_t>& instances : shape.chunk_instances) {
+    for (std::size_t block = 0; block < lifetimes.size(); ++block) {
+      bytes += instances[block] * lifetimes[block].offloaded_bytes;
+    }
+  }
+  return bytes;
+}
+
 void sum_chunks(const PipelineShape& shape, const std::vector<predict::ChunkSeconds>& blocks,
                 std::vector<predict::ChunkSeconds>& chunks) {
   chunks.resize(shape.chunk_instances.size());

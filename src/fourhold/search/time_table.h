@@ -26,6 +26,10 @@ struct StorageTraffic {
                                                           const hardware::Cluster& cluster,
                                                           const std::vector<Storage>& storages);
 
+// Of one micro-batch, in host memory from forward to backward: of all chunks.
+[[nodiscard]] std::int64_t offloaded_bytes(const PipelineShape& shape,
+                                           const std::vector<predict::BlockLifetimes>& lifetimes);
+
 // Each virtual stage's own seconds for one micro-batch, into `chunks`.
 void sum_chunks(const PipelineShape& shape, const std::vector<predict::ChunkSeconds>& blocks,
                 std::vector<predict::ChunkSeconds>& chunks);

@@ -31,7 +31,7 @@ TEST(PlanFields, EveryFieldHasOneNameAndAHelpLine) {
   Plan plan;
   Checked checked;
   visit_fields(checked, plan);
-  EXPECT_EQ(checked.names.size(), 29U);
+  EXPECT_EQ(checked.names.size(), 32U);
 }
 
 TEST(PlanFields, ARequestHasTheSameFields) {
@@ -39,14 +39,14 @@ TEST(PlanFields, ARequestHasTheSameFields) {
   Checked checked;
   visit_fields(checked, request);
   checked(kCountField, request.count);
-  EXPECT_EQ(checked.names.size(), 30U);
+  EXPECT_EQ(checked.names.size(), 33U);
 }
 
 TEST(ProfileFields, EveryFieldHasOneNameAndAHelpLine) {
   Profile profile;
   Checked checked;
   visit_profile_fields(checked, profile);
-  EXPECT_EQ(checked.names.size(), 68U);
+  EXPECT_EQ(checked.names.size(), 71U);
 }
 
 template <class Enum>
@@ -59,6 +59,9 @@ void expect_names(std::size_t count) {
 TEST(EnumNames, EveryEnumOfAFieldHasOneNameForEachValue) {
   expect_names<ScheduleKind>(static_cast<std::size_t>(ScheduleKind::interleaved) + 1);
   expect_names<Offload>(static_cast<std::size_t>(Offload::all) + 1);
+  expect_names<ActivationOffload>(static_cast<std::size_t>(ActivationOffload::residual) + 1);
+  expect_names<MomentFormat>(static_cast<std::size_t>(MomentFormat::fp8) + 1);
+  expect_names<ProductWeights>(static_cast<std::size_t>(ProductWeights::kept) + 1);
   expect_names<Precision>(static_cast<std::size_t>(Precision::bf16_pure) + 1);
   expect_names<Optimizer>(static_cast<std::size_t>(Optimizer::muon) + 1);
   expect_names<GradientAccumulation>(static_cast<std::size_t>(GradientAccumulation::fp32) + 1);

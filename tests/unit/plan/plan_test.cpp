@@ -122,6 +122,9 @@ TEST(PlanText, OneLineNamesEverythingThatIsOn) {
   plan.layers_per_stage = {11, 12, 12, 11};
   plan.recompute = recompute_from_string("full:3");
   plan.offload = Offload::optimizer;
+  plan.activation_offload = ActivationOffload::residual;
+  plan.first_moment = MomentFormat::fp8;
+  plan.second_moment = MomentFormat::bf16;
   plan.gradient_accumulation = GradientAccumulation::fp32;
   plan.loss_chunk = 512;
   plan.tuning = Tuning::lora;
@@ -129,8 +132,9 @@ TEST(PlanText, OneLineNamesEverythingThatIsOn) {
   EXPECT_EQ(
       to_string(plan),
       "tp 8 (sp), pp 4 (layers 11/12/12/11), cp 2, ep 16, dp 128, zero 1, micro-batch 1 x 16, "
-      "global batch 2048, seq 8192, gpipe, recompute full:3, offload optimizer, bf16, adamw, "
-      "fp32 gradients, loss in chunks of 512, lora of rank 8, profile standard");
+      "global batch 2048, seq 8192, gpipe, recompute full:3, offload optimizer, residual on the "
+      "host, bf16, adamw, first moment fp8, second moment bf16, fp32 gradients, loss in chunks of "
+      "512, lora of rank 8, profile standard");
 }
 
 Plan parsed(const std::string& text) {
@@ -146,7 +150,8 @@ TEST(PlanJson, FieldsStandInTheOrderOfTheirListUnderTheirNames) {
       R"({"tp": 1, "sp": false, "pp": 1, "vpp": 1, "cp": 1, "ep": 1, "dp": 1, "zero": 0, )"
       R"("micro_batch": 1, "grad_accum": 1, "global_batch": 1, "seq": 4096, )"
       R"("recompute": "none", "schedule": "1f1b", "layers_per_stage": [2, 2], )"
-      R"("offload": "none", "precision": "bf16", "optimizer": "adamw", )"
+      R"("offload": "none", "activation_offload": "none", "precision": "bf16", )"
+      R"("optimizer": "adamw", "first_moment": "auto", "second_moment": "auto", )"
       R"("gradient_accumulation": "same", "loss_chunk": 0, "tuning": "full", )"
       R"("lora_rank": 0, "lora_targets": "all-linear", "lora_dropout": 0.0, )"
       R"("base_precision": "auto", "modules_to_save": "none", "profile": "standard", "threads": 1, "isa": "auto"})");

@@ -51,6 +51,35 @@ TEST(Recipe, EveryPrecisionCostsItsStatedBytesPerParameter) {
   EXPECT_EQ(bytes_per_parameter(recipe_of(with(Precision::bf16_pure), standard)), 12);
 }
 
+// 1,200 elements: 4, 2, or 1 byte each and 10 fp32 scales, of 128 elements.
+TEST(Recipe, MomentsMayHaveFormatsOfTheirOwn) {
+  const Profile standard;
+  const auto moments = [&standard](Optimizer optimizer, MomentFormat first, MomentFormat second) {
+    Plan plan;
+    plan.optimizer = optimizer;
+    plan.first_moment = first;
+    plan.second_moment = second;
+    return bytes_of_state(optimizer_state(recipe_of(plan, standard), kMatrix, 1200));
+  };
+  using enum MomentFormat;
+  EXPECT_EQ(moments(Optimizer::adamw, automatic, automatic), 4800 + 4800);
+  EXPECT_EQ(moments(Optimizer::adamw, bf16, bf16), 2400 + 2400);
+  EXPECT_EQ(moments(Optimizer::adamw, fp8, bf16), 1240 + 2400);
+  EXPECT_EQ(moments(Optimizer::adamw, bf16, fp32), 2400 + 4800);
+  EXPECT_EQ(moments(Optimizer::lion, bf16, automatic), 2400);
+  EXPECT_EQ(moments(Optimizer::muon, bf16, bf16), 2400);  // a matrix of a layer: one momentum
+}
+
+TEST(Recipe, APlansMomentsCountBeforeTheProfiles) {
+  Profile profile;
+  profile.first_moment = MomentFormat::bf16;
+  Plan plan;
+  EXPECT_EQ(recipe_of(plan, profile).first_moment, MomentFormat::bf16);
+  plan.first_moment = MomentFormat::fp32;
+  EXPECT_EQ(recipe_of(plan, profile).first_moment, MomentFormat::fp32);
+  EXPECT_EQ(recipe_of(plan, profile).second_moment, MomentFormat::automatic);
+}
+
 TEST(Recipe, Fp32AccumulationAddsTwoBytesToEverySixteenBitPrecision) {
   const Profile standard;
   for (const Precision precision : {Precision::bf16, Precision::fp16, Precision::bf16_split,

@@ -10,9 +10,9 @@ namespace {
 using model::RecomputeGroup;
 
 TEST(RecomputePolicy, EveryFormSurvivesWritingAndReading) {
-  for (const char* text :
-       {"none", "selective", "selective:norm", "selective:attention,norm",
-        "selective:attention,norm,activation,experts,alternate", "full", "full:1", "full:12"}) {
+  for (const char* text : {"none", "selective", "selective:norm", "selective:attention,norm",
+                           "selective:attention,norm,activation,experts,alternate",
+                           "selective:norm,mlp,qkv", "full", "full:1", "full:12"}) {
     EXPECT_EQ(to_string(recompute_from_string(text)), text);
   }
 }

@@ -97,6 +97,34 @@ TEST(Recompute, AlternateLinearsRunAgain) {
   EXPECT_TRUE(all.keeps(TensorName::up));
 }
 
+// A feed-forward that runs again keeps its input alone; projections that do keep the norm's result.
+TEST(Recompute, WholeBranchesRunAgain) {
+  model::ModelConfig config = dense_model({});
+  config.kinds[0].feed_forward.gated = true;
+  const Decided mlp = decided(config, "selective:mlp");
+  for (const TensorName name : {TensorName::gate, TensorName::up, TensorName::product}) {
+    EXPECT_FALSE(mlp.keeps(name)) << to_string(name);
+  }
+  for (const TensorName name : {TensorName::norm2_out, TensorName::q, TensorName::attention_out}) {
+    EXPECT_TRUE(mlp.keeps(name)) << to_string(name);
+  }
+  // q, k, v, o, gate and up: gate, up and their product run again together, down does not.
+  EXPECT_EQ(mlp.segment(OpKind::linear, 3), kNotRemade);
+  EXPECT_NE(mlp.segment(OpKind::linear, 4), kNotRemade);
+  EXPECT_EQ(mlp.segment(OpKind::linear, 4), mlp.segment(OpKind::linear, 5));
+  EXPECT_EQ(mlp.segment(OpKind::linear, 4), mlp.segment(OpKind::gated_activation));
+  EXPECT_EQ(mlp.segment(OpKind::linear, 6), kNotRemade);
+
+  const Decided qkv = decided(config, "selective:qkv");
+  for (const TensorName name : {TensorName::q, TensorName::k, TensorName::v}) {
+    EXPECT_FALSE(qkv.keeps(name)) << to_string(name);
+  }
+  for (const TensorName name :
+       {TensorName::norm1_out, TensorName::attention_out, TensorName::gate}) {
+    EXPECT_TRUE(qkv.keeps(name)) << to_string(name);
+  }
+}
+
 TEST(Recompute, GatheredInputsAreGatheredAgainUnderAnyPolicy) {
   const Decided none = decided(dense_model({}), "none", {.tp = 2, .sp = true});
   EXPECT_NE(none.segment(OpKind::enter_branch, 0), kNotRemade);

@@ -342,5 +342,35 @@ TEST(Validate, AnInstructionSetIsOneThatIsKnown) {
   EXPECT_TRUE(contains(refusal([](Plan& plan) { plan.isa = "zorg"; }).what, "'zorg'"));
 }
 
+TEST(Validate, MomentsHaveFormatsWhereTheOptimizerKeepsThem) {
+  expect_legal([](Plan& plan) { plan.first_moment = MomentFormat::fp8; });
+  expect_legal([](Plan& plan) {
+    plan.optimizer = Optimizer::lion;
+    plan.first_moment = MomentFormat::bf16;
+  });
+  const Fault lion = refusal([](Plan& plan) {
+    plan.optimizer = Optimizer::lion;
+    plan.second_moment = MomentFormat::bf16;
+  });
+  EXPECT_EQ(lion.where, "second_moment");
+  EXPECT_TRUE(contains(lion.what, "lion has no second moment")) << lion.what;
+  const Fault eight = refusal([](Plan& plan) {
+    plan.optimizer = Optimizer::adamw_8bit;
+    plan.first_moment = MomentFormat::bf16;
+  });
+  EXPECT_EQ(eight.where, "first_moment");
+  EXPECT_TRUE(contains(eight.what, "adamw-8bit keeps both moments in 8 bits")) << eight.what;
+}
+
+TEST(Validate, ActivationsAreOffloadedWithoutAPipelineOnly) {
+  expect_legal([](Plan& plan) { plan.activation_offload = ActivationOffload::residual; });
+  const Fault fault = refusal([](Plan& plan) {
+    pipeline(plan, 2, 1, 4);
+    plan.activation_offload = ActivationOffload::residual;
+  });
+  EXPECT_EQ(fault.where, "activation_offload");
+  EXPECT_TRUE(contains(fault.what, "without a pipeline only, but pp is 2")) << fault.what;
+}
+
 }  // namespace
 }  // namespace fourhold::plan

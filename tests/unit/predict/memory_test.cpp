@@ -276,5 +276,23 @@ TEST(Memory, does_not_depend_on_micro_batches_beyond_those_in_flight) {
   EXPECT_EQ(eight.count(), more.count());
 }
 
+// Six layers of 16 columns, 16 tokens: 512 bytes enter each layer. While the head works on its
+// 16 x 4000 logits all six are kept; on the host there are six, and one beside them on the device.
+TEST(ActivationOffload, LeavesOneBufferOnTheDevice) {
+  const model::ModelConfig config = model::read_hf_config(
+      R"({"model_type":"llama","hidden_size":16,"intermediate_size":24,"num_attention_heads":4,)"
+      R"("num_key_value_heads":2,"num_hidden_layers":6,"vocab_size":4000})",
+      "small");
+  const plan::Profile standard = plan::load_profile("standard");
+  plan::Plan plan = plan_for(config, {.seq = 16});
+  const predict::MemoryPrediction kept = predict::predict_memory(config, plan, standard);
+  plan.activation_offload = plan::ActivationOffload::residual;
+  const predict::MemoryPrediction away = predict::predict_memory(config, plan, standard);
+  EXPECT_EQ(kept.allocated_bytes.count() - away.allocated_bytes.count(), 6 * 512 - 512);
+  EXPECT_EQ(kept.host_staging_bytes.count(), 0);
+  EXPECT_EQ(away.host_staging_bytes.count(), 6 * 512);
+  EXPECT_EQ(away.host_bytes.count(), 0);
+}
+
 }  // namespace
 }  // namespace fourhold

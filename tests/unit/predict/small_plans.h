@@ -83,8 +83,9 @@ inline std::optional<plan::Plan> drawn_plan(const model::ModelConfig& config,
   plan.grad_accum = plan.vpp > 1 ? plan.pp * pick<std::int64_t>({1, 2, 4})
                                  : pick<std::int64_t>({1, 2, 3, 5, 9, 13});
   plan.global_batch = plan.micro_batch * plan.grad_accum * plan.dp;
-  plan.recompute = plan::recompute_from_string(pick<std::string>(
-      {"none", "none", "selective", "selective:norm,activation", "full", "full:1", "full:2"}));
+  plan.recompute = plan::recompute_from_string(
+      pick<std::string>({"none", "none", "selective", "selective:norm,activation",
+                         "selective:norm,mlp", "selective:qkv", "full", "full:1", "full:2"}));
   const bool gpipe = pick<int>({0, 0, 1}) == 1 && plan.pp > 1;
   plan.schedule = plan.vpp > 1 ? plan::ScheduleKind::interleaved
                   : gpipe      ? plan::ScheduleKind::gpipe
@@ -93,6 +94,14 @@ inline std::optional<plan::Plan> drawn_plan(const model::ModelConfig& config,
   plan.offload =
       pick<plan::Offload>({plan::Offload::none, plan::Offload::none, plan::Offload::optimizer,
                            plan::Offload::optimizer_gradients, plan::Offload::all});
+  plan.activation_offload =
+      pick<plan::ActivationOffload>({plan::ActivationOffload::none, plan::ActivationOffload::none,
+                                     plan::ActivationOffload::residual});
+  if (plan.pp > 1) plan.activation_offload = plan::ActivationOffload::none;
+  plan.first_moment = pick<plan::MomentFormat>(
+      {plan::MomentFormat::automatic, plan::MomentFormat::bf16, plan::MomentFormat::fp8});
+  plan.second_moment =
+      pick<plan::MomentFormat>({plan::MomentFormat::automatic, plan::MomentFormat::bf16});
   plan.precision = pick<plan::Precision>(
       {plan::Precision::bf16, plan::Precision::fp32, plan::Precision::bf16_split});
   plan.loss_chunk = pick<std::int64_t>({0, 0, 8});

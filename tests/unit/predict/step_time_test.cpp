@@ -32,6 +32,21 @@ TEST(StepTime, OneStageIsItsMicroBatchesOptimizerAndHost) {
   EXPECT_EQ(step.parts.pipeline_bubble, 0);
 }
 
+// Work of 1 s and 3 s: 2 s each way show 1 s of a forward and nothing of a backward, 3.5 s half a
+// second of that too. Weights come while activations leave, so in forward the longer counts.
+TEST(StepTime, ActivationsTravelBesideTheLayers) {
+  StepTimeInput input = one_stage();
+  input.residual_seconds = 2;
+  EXPECT_DOUBLE_EQ(seconds(input), 2 * (4 + 1));
+  EXPECT_DOUBLE_EQ(step_time(input, PipelineMethod::replayed).parts.offload, 2);
+  input.residual_seconds = 3.5;
+  EXPECT_DOUBLE_EQ(seconds(input), 2 * (4 + 2.5 + 0.5));
+  input.residual_seconds = 2;
+  input.traffic[0].offload_forward = 1.5;
+  input.traffic[0].offload_backward = 1.5;
+  EXPECT_DOUBLE_EQ(seconds(input), 2 * (4 + 1 + 0.5));
+}
+
 TEST(StepTime, OwnRunsCorrectTheWholeStepAndEveryPart) {
   StepTimeInput input = equal_stages(2, 4, 2);
   const StepTime before = step_time(input, PipelineMethod::replayed);

@@ -17,6 +17,8 @@ RC_GTEST_PROP(MemoryTable, EqualsTheLedgerToTheByte, ()) {
   plan::Profile profile = plan::load_profile(test::pick<std::string>(plan::profile_names()));
   profile.zero_stages = {0, 1, 2, 3};
   profile.splits = {"tp", "sp", "pp", "vpp", "cp", "ep", "offload"};
+  profile.time.products =
+      test::pick<plan::ProductFormat>({plan::ProductFormat::compute, plan::ProductFormat::fp8});
   profile.gradient_lifetime = test::pick<plan::GradientLifetime>(
       {plan::GradientLifetime::persistent, plan::GradientLifetime::backward_to_step});
   const std::optional<plan::Plan> plan = test::random_plan(config, profile);

@@ -87,6 +87,13 @@ RC_GTEST_PROP(Search, EqualsBruteForceWithFullReplay, ()) {
   if (problem.profile().can("pp")) {
     given.pp = test::pick<std::optional<std::int64_t>>({std::nullopt, 1, 2});
   }
+  using Offloaded = std::optional<plan::ActivationOffload>;
+  if (problem.profile().can("offload") && given.pp != 2) {
+    given.activation_offload =
+        test::pick<Offloaded>({std::nullopt, plan::ActivationOffload::residual});
+  }
+  given.first_moment = test::pick<std::optional<plan::MomentFormat>>(
+      {std::nullopt, plan::MomentFormat::bf16, plan::MomentFormat::fp8});
   if (*rc::gen::element(0, 1) == 1) problem.request().capacity.host_bytes = Bytes(40'000);
   check(problem, search::Bounds::on);
   check(problem, search::Bounds::off);
