@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "fourhold/measured/refine_llmq.h"
 #include "fourhold/measured/refine_megatron.h"
 #include "fourhold/measured/refine_pytorch.h"
 #include "fourhold/measured/row_words.h"
@@ -47,7 +48,7 @@ constexpr std::array kRules{
                   refine_torchtitan},
     FrameworkRule{"fms-fsdp", "fsdp2", llama, kFullest, kOff, "none", 0, nullptr},
     FrameworkRule{"internevo", "standard", llama, kFullest, kOff, "none", 0, refine_internevo},
-    FrameworkRule{"llmq", "standard", llama, kFullest, kOff, "none", 0, refine_llmq},
+    FrameworkRule{"llmq", "llmq", llama, kFullest, kOff, "none", 0, refine_llmq},
     FrameworkRule{"litgpt", "litgpt", llama, kFullest, kOff, "none", 0, refine_litgpt},
     FrameworkRule{"transformers + deepspeed", "qwen-finetune", llama, kFullest, kOff, "full", 0,
                   refine_qwen},

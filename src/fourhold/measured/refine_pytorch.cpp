@@ -142,12 +142,6 @@ void refine_graph(const MeasuredRow& row, RowDraft& draft) {
   draft.profile.time.host_seconds_per_operation = 0;
 }
 
-void refine_llmq(const MeasuredRow& row, RowDraft& draft) {
-  refine_graph(row, draft);
-  // Head and loss are one kernel over chunks of 16-bit logits (--lmhead-chunks).
-  draft.profile.switches.loss = model::LossSaving::in_place;
-}
-
 void refine_flash_paper(const MeasuredRow& row, RowDraft& draft) {
   set_attention(row.attention_impl, draft.profile);
 }

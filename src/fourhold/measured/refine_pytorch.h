@@ -17,7 +17,6 @@ void refine_fine_tuning(const MeasuredRow& row, RowDraft& draft);
 void refine_torchtune(const MeasuredRow& row, RowDraft& draft);
 void refine_litgpt(const MeasuredRow& row, RowDraft& draft);
 void refine_graph(const MeasuredRow& row, RowDraft& draft);  // no host time: CUDA graphs, XLA
-void refine_llmq(const MeasuredRow& row, RowDraft& draft);
 void refine_flash_paper(const MeasuredRow& row, RowDraft& draft);
 
 }  // namespace fourhold::measured

@@ -132,7 +132,8 @@ void read_sharding(const MeasuredRow& row, RowDraft& draft) {
     stage = 1;
   } else if (starts_with(sharding, "layer split")) {
     draft.findings.assumes(fmt::format("'{:.60}' is no sharding", row.sharding));
-  } else if (!sharding.empty() && !begins_with_one_of({"none", "ddp"})) {
+  } else if (!sharding.empty() && !begins_with_one_of({"none", "ddp"}) &&
+             !contains(sharding, "shard-")) {  // the last are their framework's to read
     draft.findings.knows_not(row.sharding, "sharding");
   }
   if (starts_with(sharding, "hsdp")) {
@@ -170,11 +171,23 @@ void read_recompute(const MeasuredRow& row, const FrameworkRule& rule, RowDraft&
     draft.findings.assumes(fmt::format("recompute is {}", text));
   }
   draft.request.recompute = policy_of(text);
+  // All but the first are their framework's to read.
   const bool known = starts_with(text, "none") || starts_with(text, "auto") ||
-                     starts_with(text, "default");  // the last two are their framework's to read
+                     starts_with(text, "default") || contains(text, "recompute-");
   if (draft.request.recompute == plan::RecomputePolicy{} && !known) {
     draft.findings.knows_not(row.recompute, "recompute");
   }
+}
+
+// "adamw m=bf16 v=bf16": formats of the moments.
+plan::MomentFormat moment_behind(std::string_view text, std::string_view mark) {
+  const std::size_t at = text.find(mark);
+  if (at == std::string_view::npos) return plan::MomentFormat::automatic;
+  const std::string_view format = text.substr(at + mark.size());
+  if (starts_with(format, "bf16")) return plan::MomentFormat::bf16;
+  if (starts_with(format, "fp32")) return plan::MomentFormat::fp32;
+  if (starts_with(format, "fp8") || starts_with(format, "e4m3")) return plan::MomentFormat::fp8;
+  return plan::MomentFormat::automatic;
 }
 
 // The first word of the text that is in the list, or the end.
@@ -226,6 +239,10 @@ void read_formats(const MeasuredRow& row, const FrameworkRule& rule, RowDraft& d
   const auto* kind = word_in(optimizer, kOptimizerWords);
   draft.request.optimizer =
       kind == kOptimizerWords.end() ? plan::Optimizer::adamw : kind->optimizer;
+  if (draft.request.optimizer == plan::Optimizer::adamw) {
+    draft.request.first_moment = moment_behind(optimizer, " m=");
+    draft.request.second_moment = moment_behind(optimizer, " v=");
+  }
   if (contains(optimizer, "lora-fa")) {
     // AdamW over adapters whose first matrix is frozen (Zhang 2023, arXiv 2308.03303).
     draft.findings.assumes(fmt::format("'{:.60}' is taken as AdamW", row.optimizer));
@@ -244,6 +261,8 @@ void read_offload(const MeasuredRow& row, RowDraft& draft) {
   } else if (contains(offload, "optimizer") || contains(offload, "adam") ||
              contains(offload, "master")) {
     draft.request.offload = plan::Offload::optimizer;
+  } else if (contains(offload, "offload-")) {
+    return;  // its framework's to read
   } else if (contains(offload, "activation") || contains(offload, "residual")) {
     draft.findings.assumes(fmt::format("'{:.60}' stays on the device", row.offload));
   } else if (!offload.empty() && !starts_with(offload, "none")) {

@@ -47,7 +47,9 @@ void read_products(const MeasuredRow& row, RowDraft& draft) {
   } else {
     return;
   }
-  draft.findings.assumes("weights, attention and head are as in bf16");
+  const bool keeps_weights = draft.profile.product_weights == plan::ProductWeights::kept;
+  draft.findings.assumes(keeps_weights ? "attention and head are as in bf16"
+                                       : "weights, attention and head are as in bf16");
 }
 
 RowReading skipped(std::string why, Findings findings) {

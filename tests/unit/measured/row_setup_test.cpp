@@ -84,7 +84,10 @@ TEST(RowSetup, RebuildsTheRunOfEverySource) {
        "llm-foundry: tp 1 pp 1 vpp 1 ep 1 dp 512 zero 3, 16 x 1 of 2048, full bf16 on "
        "h100-sxm-80gb"},
       {"llmq-0022",
-       "standard: tp 1 pp 1 vpp 1 ep 1 dp 1 zero 0, 32 x 16 of 1024, none bf16 on h100-sxm-80gb"},
+       "llmq: tp 1 pp 1 vpp 1 ep 1 dp 1 zero 0, 32 x 16 of 1024, none bf16 on h100-sxm-80gb"},
+      {"llmq-0026",
+       "llmq: tp 1 pp 1 vpp 1 ep 1 dp 1 zero 0, 16 x 32 of 1024, selective:norm,mlp bf16 on "
+       "h100-sxm-80gb"},
       {"mcoretest-0081",
        "megatron: tp 1 pp 4 vpp 3 ep 1 dp 1 zero 1, 4 x 8 of 1024, none bf16 on gb200"},
       // ep 4 x expert tp 1 is as many shares as ep 2 x tp 2; sequence-parallel=true.
@@ -121,6 +124,36 @@ TEST(RowSetup, RebuildsTheRunOfEverySource) {
        "megatron-deepspeed: tp 4 pp 1 vpp 1 ep 1 dp 2 zero 0, 2 x 4 of 1024, full fp16 on "
        "a100-sxm-80gb"}};
   for (const auto& [id, text] : expected) EXPECT_EQ(plan_of(id), text) << id;
+}
+
+// Qwen2.5-7B in fp8 on one H100, whose command has --lmhead-chunks=4 over 16 x 1024 tokens; and the
+// commands of its larger models and of several devices (llmq, benchmarks/*.md).
+TEST(RowSetup, ReadsTheFlagsOfLlmq) {
+  Catalogue catalogue;
+  const RowSetup seven = *setup_of(builtin_row("llmq-0026"), catalogue).setup;
+  EXPECT_EQ(seven.plan.loss_chunk, 4096);
+  EXPECT_EQ(seven.plan.activation_offload, plan::ActivationOffload::residual);
+  EXPECT_EQ(seven.plan.offload, plan::Offload::none);
+  EXPECT_EQ(seven.plan.first_moment, plan::MomentFormat::bf16);
+  EXPECT_EQ(seven.plan.second_moment, plan::MomentFormat::bf16);
+  EXPECT_EQ(seven.profile.time.products, plan::ProductFormat::fp8);
+
+  const auto with = [&catalogue](const char* recompute, const char* offload) {
+    MeasuredRow row = builtin_row("llmq-0027");
+    row.recompute = recompute;
+    row.offload = offload;
+    return setup_of(row, catalogue).setup->plan;
+  };
+  EXPECT_EQ(to_string(with("recompute-swiglu", "none").recompute), "selective:activation");
+  EXPECT_EQ(to_string(with("recompute-ffn recompute-att", "none").recompute),
+            "selective:attention,mlp,qkv");
+  EXPECT_EQ(to_string(with("recompute-block", "none").recompute), "full");
+  EXPECT_EQ(with("none", "offload-master offload-opt-v offload-opt-m").offload,
+            plan::Offload::optimizer);
+  EXPECT_EQ(with("none", "offload-opt-m offload-opt-v offload-master offload-gradients").offload,
+            plan::Offload::optimizer_gradients);
+  EXPECT_EQ(with("none", "offload-opt-m offload-opt-v persistent-quants offload-quants").offload,
+            plan::Offload::all);
 }
 
 TEST(RowSetup, ModelsOfSeveralSources) {

@@ -294,5 +294,29 @@ TEST(ActivationOffload, LeavesOneBufferOnTheDevice) {
   EXPECT_EQ(away.host_bytes.count(), 0);
 }
 
+std::int64_t mebibytes(const predict::MemoryPrediction& memory, ledger::Category category) {
+  const ledger::CategoryBytes bytes = memory.worst().ledger.at_peak_by_category();
+  return (bytes[static_cast<std::size_t>(category)].count() + (1 << 19)) >> 20;
+}
+
+// What llmq prints of Qwen2.5-0.5B in e4m3 with 16-bit moments (IST-DASLab/llmq, README.md,
+// Allocator State): Adam 942 MiB twice, gradients 942, master 682, weights 601.
+TEST(Llmq, HoldsTheStateThatItPrints) {
+  const model::ModelConfig config = model::read_hf_config(
+      R"({"model_type":"qwen2","hidden_size":896,"intermediate_size":4864,)"
+      R"("num_attention_heads":14,"num_key_value_heads":2,"num_hidden_layers":24,)"
+      R"("vocab_size":151936,"tie_word_embeddings":true})",
+      "qwen2.5-0.5b");
+  plan::Profile profile = plan::load_profile("llmq");
+  profile.time.products = plan::ProductFormat::fp8;
+  profile.zero_stages.insert(profile.zero_stages.begin(), 0);
+  const predict::MemoryPrediction memory =
+      predict::predict_memory(config, plan_for(config, {.seq = 1024}), profile);
+  EXPECT_EQ(mebibytes(memory, ledger::Category::optimizer_state), 2 * 942);
+  EXPECT_EQ(mebibytes(memory, ledger::Category::gradient), 942);
+  EXPECT_NEAR(mebibytes(memory, ledger::Category::master_weight), 682, 1);
+  EXPECT_NEAR(mebibytes(memory, ledger::Category::weight), 601, 1);
+}
+
 }  // namespace
 }  // namespace fourhold
