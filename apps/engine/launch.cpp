@@ -1,6 +1,7 @@
 // `fourhold launch`.
 #include "fourhold/api/launch.h"
 
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -10,6 +11,7 @@
 #include "apps/engine/verbs.h"
 #include "apps/shell/notes.h"
 #include "apps/shell/output.h"
+#include "apps/shell/terminal.h"
 #include "fourhold/api/request.h"
 #include "fourhold/base/json.h"
 
@@ -19,6 +21,13 @@ namespace {
 constexpr int kProbeSeconds = 30;
 
 void note(const std::string& text) { shell::write_note(shell::labelled("launch: ", text)); }
+
+// On a terminal over lines that can be pasted; elsewhere whole, so that it can be searched.
+void note_command(const std::vector<std::string>& words) {
+  const std::optional<int> columns = shell::columns_of_notes();
+  shell::write_note(columns ? "launch:\n" + engine::shell_lines(words, *columns) + "\n"
+                            : "launch: " + engine::shell_text(words) + "\n");
+}
 
 json::Value to_json(const PreparedLaunch& prepared, const engine::LaunchCommand& command,
                     const std::vector<std::string>& notes) {
@@ -60,7 +69,7 @@ int run_job(const PreparedLaunch& prepared, std::int64_t restarts) {
           [&](const engine::Attempt& attempt) {
             const engine::LaunchCommand command =
                 engine::launch_command(prepared.launcher, job_of(prepared, attempt));
-            note(engine::shell_text(command.words));
+            note_command(command.words);
             return process.run(command.words);
           },
       .answering =
@@ -98,7 +107,7 @@ ExitCode launch(const Question& question) {
     // Whatever the job's own code is: also one that is none of ours, such as 137.
     return static_cast<ExitCode>(run_job(prepared, request.restarts.value_or(0)));
   }
-  shell::write_output(shown ? engine::shell_text(command.words) + "\n"
+  shell::write_output(shown ? engine::shell_lines(command.words, question.screen.columns) + "\n"
                             : json::write(to_json(prepared, command, notes)) + "\n");
   return ExitCode::done;
 }

@@ -123,5 +123,20 @@ TEST(LaunchCommand, WordsAreQuotedForAShellWhereTheyMustBe) {
             "a 'b c' 'it'\\''s' '' '$HOME' x=1,2:3@%/._-+");
 }
 
+TEST(LaunchCommand, LongCommandsBreakBeforeOptions) {
+  EXPECT_EQ(shell_lines({"mpirun", "-n", "4", "--bind-to", "core", "train", "--out", "my run"}, 24),
+            "mpirun -n 4 \\\n"
+            "  --bind-to core train \\\n"
+            "  --out 'my run'");
+  EXPECT_EQ(shell_lines({"mpirun", "-n", "4"}, 24), "mpirun -n 4");
+}
+
+TEST(LaunchCommand, AnOptionLongerThanALineBreaksBetweenItsWords) {
+  EXPECT_EQ(shell_lines({"mpirun", "-x", "A=1", "a-program-with-a-long-name", "train"}, 20),
+            "mpirun -x A=1 \\\n"
+            "  a-program-with-a-long-name \\\n"
+            "  train");
+}
+
 }  // namespace
 }  // namespace fourhold::engine

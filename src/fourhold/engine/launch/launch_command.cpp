@@ -153,6 +153,64 @@ LaunchCommand launch_command(Launcher launcher, const LaunchJob& job) {
   return command;
 }
 
+namespace {
+
+// An option with what follows it, up to the next option.
+std::vector<Words> option_groups(const Words& words) {
+  std::vector<Words> groups;
+  for (const std::string& word : words) {
+    if (groups.empty() || word.rfind('-', 0) == 0) groups.emplace_back();
+    groups.back().push_back(word);
+  }
+  return groups;
+}
+
+// Lines that grow by pieces which each stay whole.
+class ShellLines {
+ public:
+  explicit ShellLines(int columns) : columns_(static_cast<std::size_t>(columns)) {}
+
+  [[nodiscard]] bool has_room(std::size_t size) const {
+    return line_.size() + 1 + size + kEnd.size() <= columns_;
+  }
+  [[nodiscard]] bool fits_a_line(std::size_t size) const {
+    return kIndent.size() + size + kEnd.size() <= columns_;
+  }
+  void add(const std::string& piece) {
+    if (!line_.empty() && !has_room(piece.size())) {
+      done_ += line_ + std::string(kEnd) + "\n";
+      line_ = kIndent;
+      line_ += piece;
+      return;
+    }
+    if (!line_.empty()) line_ += ' ';
+    line_ += piece;
+  }
+  [[nodiscard]] std::string text() const { return done_ + line_; }
+
+ private:
+  static constexpr std::string_view kIndent = "  ";
+  static constexpr std::string_view kEnd = " \\";
+  std::size_t columns_;
+  std::string done_;
+  std::string line_;
+};
+
+}  // namespace
+
+std::string shell_lines(const Words& words, int columns) {
+  ShellLines lines(columns);
+  for (const Words& group : option_groups(words)) {
+    const std::string whole = shell_text(group);
+    if (lines.fits_a_line(whole.size())) {
+      lines.add(whole);
+      continue;
+    }
+    for (const std::string& word : group) lines.add(shell_text({word}));
+  }
+  return lines.text();
+}
+
 std::string shell_text(const Words& words) {
   constexpr std::string_view kPlain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=:,./@%^";

@@ -35,6 +35,9 @@ struct LaunchCommand {
 
 // The words as a shell reads them.
 [[nodiscard]] std::string shell_text(const std::vector<std::string>& words);
+// The same over lines of at most `columns` where words allow it: broken before options, each line
+// but the last ended by a backslash, so that it can be pasted as it stands.
+[[nodiscard]] std::string shell_lines(const std::vector<std::string>& words, int columns);
 
 // Ranks of the fullest node, as launch_command() places them.
 [[nodiscard]] std::int64_t node_ranks_of(const LaunchJob& job);
