@@ -25,8 +25,12 @@
 #include "apps/shell/output.h"
 #include "apps/shell/terminal.h"
 #include "fourhold/api/request.h"
+#include "fourhold/api/run.h"
+#include "fourhold/api/run_text.h"
 #include "fourhold/base/quantity.h"
 #include "fourhold/engine/train/event_file.h"
+#include "fourhold/predict/scaling.h"
+#include "fourhold/report/duration.h"
 
 namespace fourhold::engine_app {
 namespace {
@@ -213,6 +217,38 @@ std::string size_text(const PreparedTraining& prepared) {
                      counted(plan.threads, "thread"), plan.isa);
 }
 
+// What a user waits for: whether it fits, what will run, and how long that takes.
+std::vector<std::string> opening_lines(const PreparedTraining& prepared, const RunFrame& frame,
+                                       const api::TrainRequest& request) {
+  const engine::TrainSetup& setup = prepared.setup;
+  const plan::Plan& plan = setup.plan;
+  const std::string ranks =
+      plan.devices() > 1 ? fmt::format(" on each of {}", counted(plan.devices(), "rank")) : "";
+  std::vector<std::string> lines;
+  lines.push_back(fmt::format(
+      "{} fits{}: {} predicted, {} available", api::display_name(setup.model.name), ranks,
+      format_bytes(prepared.predicted_bytes), format_bytes(prepared.available_bytes)));
+  lines.push_back(fmt::format("Runs {} of {} tokens, {} in all: {}", counted(setup.steps, "step"),
+                              format_count(frame.tokens_per_step),
+                              format_count(setup.steps * frame.tokens_per_step),
+                              api::split_text(plan)));
+  if (!frame.expected) {
+    lines.push_back(fmt::format("Takes a time that --device {} leaves open: the first steps tell",
+                                request.device));
+    return lines;
+  }
+  const double step = frame.expected->step_seconds;
+  const double days = step * static_cast<double>(setup.steps) / predict::kSecondsPerDay;
+  constexpr double kTwoMinutes = 120 / predict::kSecondsPerDay;
+  const std::string whole = days < kTwoMinutes
+                                ? report::seconds_text(days * predict::kSecondsPerDay)
+                                : report::days_text(days);
+  lines.push_back(fmt::format(
+      "Takes about {} at {} per step, predicted from {}", whole, report::seconds_text(step),
+      frame.expected->device.empty() ? "this machine's measured speed" : frame.expected->device));
+  return lines;
+}
+
 // A run that a signal ended is not the run that was asked for.
 ExitCode code_of(const engine::TrainResult& result) {
   const bool equal =
@@ -260,12 +296,13 @@ ExitCode train_as(const Question& question, const api::TrainRequest& request,
     frame.one_rank_seconds = one_rank_seconds(request.one_rank, frame.tokens_per_step);
   }
   TrainLog log(request, frame);
-  for (const std::string& note : prepared.notes) log.note_later("note: " + note);
+  std::vector<std::string> notes = prepared.notes;
+  frame.expected = expected_speed(request.device, prepared.setup,
+                                  [&](const std::string& text) { notes.push_back(text); });
+  for (std::string& line : opening_lines(prepared, frame, request)) log.note_later(std::move(line));
+  for (const std::string& note : notes) log.note_later("note: " + note);
   if (plan.devices() > 1 || plan.grad_accum > 1) log.note_later("plan: " + to_string(plan));
   log.note_later(size_text(prepared));
-  frame.expected = expected_speed(request.device, prepared.setup, [&](const std::string& text) {
-    log.note_later("note: " + text);
-  });
   const engine::TrainResult result = engine::train(
       prepared.setup,
       {.note = [&](const std::string& text) { log.note(text); },

@@ -55,7 +55,8 @@ void require_engine_plan(const plan::Plan& plan) {
   }
   if (plan.tuning != plan::Tuning::full) {
     throw Error("--tuning", "adapters are planned, but the engine does not run them",
-                "use --tuning full: the nearest it runs is training all weights");
+                "train them with Hugging Face PEFT or LitGPT, whose bytes `fourhold predict` knows "
+                "by --profile peft or litgpt; or train all weights here: --tuning full");
   }
 }
 
@@ -80,8 +81,9 @@ std::string answers_of(const predict::Verdict& verdict) {
   return text.empty() ? "a smaller model, or a machine with more memory" : text;
 }
 
-void require_memory(const api::LoadedRun& run, const api::PlannedRun& planned,
-                    const api::TrainRequest& request) {
+// What a rank may use, where it is enough.
+Bytes require_memory(const api::LoadedRun& run, const api::PlannedRun& planned,
+                     const api::TrainRequest& request) {
   // Ranks of one node share its memory.
   const std::int64_t sharers = std::min(rank_place().node_ranks, planned.plan.devices());
   const Bytes available(engine::available_memory().count() / sharers);
@@ -89,7 +91,7 @@ void require_memory(const api::LoadedRun& run, const api::PlannedRun& planned,
   const predict::Capacity capacity{.usable_bytes = std::max(limit - kOutsideAllowance, Bytes(0))};
   const predict::Verdict verdict =
       predict::decide(run.model, planned.plan, run.profile, planned.memory, capacity);
-  if (verdict.verdict == predict::VerdictClass::fits) return;
+  if (verdict.verdict == predict::VerdictClass::fits) return limit;
   throw Error(
       request.memory && *request.memory <= available ? "--memory" : "memory",
       fmt::format("{}: the run takes {}, and {} is left of {} beside what is kept for the rest "
@@ -198,7 +200,7 @@ PreparedTraining prepare_training(const api::TrainRequest& request, const Joined
   engine::TrainSetup& setup = prepared.setup;
   setup.numerics = model::read_numerics(text.text, text.name);
   require_kernels(run.model, setup.numerics);
-  require_memory(run, planned, request);
+  prepared.available_bytes = require_memory(run, planned, request);
   setup.model = run.model;
   setup.carried = json::parse(text.text, text.name, json::Literals::nan_and_infinity).object();
   setup.plan = planned.plan;

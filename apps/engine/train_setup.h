@@ -17,6 +17,7 @@ inline constexpr Bytes kOutsideAllowance{std::int64_t{300} << 20};
 struct PreparedTraining {
   engine::TrainSetup setup;
   Bytes predicted_bytes;  // of the arena
+  Bytes available_bytes;  // for it and for what is beside it
   std::vector<std::string> notes;
 };
 
