@@ -20,6 +20,14 @@ constexpr const char* kHint =
   throw Error("--one-rank", path + " " + why, kHint);
 }
 
+json::Value answer_in(const std::string& path) {
+  try {
+    return json::parse(read_text_file(path, kMostBytes), path);
+  } catch (const Error& fault) {
+    throw fault.inside("--one-rank");
+  }
+}
+
 double number_of(const json::Value& speed, const char* name, const std::string& path) {
   const json::Value* value = speed.is_object() ? speed.find(name) : nullptr;
   if (value == nullptr || !value->is_number()) refuse(path, fmt::format("has no {}", name));
@@ -29,7 +37,7 @@ double number_of(const json::Value& speed, const char* name, const std::string& 
 }  // namespace
 
 double one_rank_seconds(const std::string& path, std::int64_t tokens_per_step) {
-  const json::Value answer = json::parse(read_text_file(path, kMostBytes), path);
+  const json::Value answer = answer_in(path);
   const auto member = [&](const char* name) {
     return answer.is_object() ? answer.find(name) : nullptr;
   };

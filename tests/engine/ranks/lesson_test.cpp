@@ -144,6 +144,21 @@ TEST_F(Lesson, WhenAllFitsTheSpeedUpKeptIsReportedAndBelowTheRanks) {
   EXPECT_EQ(times(text.out, "% predicted, "), 1) << text.out;
   EXPECT_EQ(times(text.out, "% measured of 4 times the speed of one rank"), 1) << text.out;
 
+  // As `predict` says it beforehand, of the ranks and links as they were measured.
+  const Ended measured =
+      run(on_ranks(kRanks, "measure --quick --threads 1 -o " + path("device.json")));
+  ASSERT_EQ(measured.code, 0) << measured.err;
+  const Ended beforehand =
+      run(on_ranks(1, "predict " + path("config.json") + " --device " + path("device.json") +
+                          " --profile fourhold --precision fp32 --seq 32 --batch 2 "
+                          "--global-batch 8 --dp 4 --tokens 1e6 --json"));
+  ASSERT_EQ(beforehand.code, 0) << beforehand.err;
+  const json::Value predicted = json::parse(beforehand.out, "standard output");
+  const double speedup = at(predicted, {"run", "speedup"}).number();
+  EXPECT_GT(speedup, 0);
+  EXPECT_LT(speedup, kRanks);
+  EXPECT_DOUBLE_EQ(at(predicted, {"run", "speedup_kept"}).number(), speedup / kRanks);
+
   const Ended of_four = run(on_ranks(2, words("--dp 2 --one-rank " + path("answer-4.json"))));
   EXPECT_EQ(of_four.code, 2) << of_four.err;
   EXPECT_EQ(times(of_four.err, "--one-rank"), 1) << of_four.err;
