@@ -35,6 +35,17 @@ void centre_memory(std::optional<confidence::Basis>& basis) {
   if (basis) basis->metric = confidence::Metric::memory_reserved;
 }
 
+void correct(const confidence::Corrections& corrections, LoadedRun& run) {
+  plan::Profile& profile = run.profile;
+  // What was observed is all that the device held: the runtime's own is part of it.
+  profile.runtime_bytes = std::llround(static_cast<double>(profile.runtime_bytes) *
+                                       corrections.memory.factor / profile.memory_correction);
+  profile.memory_correction = corrections.memory.factor;
+  profile.time.step_correction = corrections.step.factor;
+  if (corrections.memory.runs > 0) centre_memory(run.residuals.memory);
+  if (corrections.step.runs > 0) centre(run.residuals.step);
+}
+
 }  // namespace
 
 std::string default_calibration_path() {
@@ -86,17 +97,27 @@ void apply_corrections(const confidence::OwnRuns& own, LoadedRun& run) {
   const std::string& device = run.target->cluster.device.name;
   const confidence::Corrections corrections = own.corrections(run.profile.name, device);
   if (!corrections.any()) return;
-  run.profile.memory_correction = corrections.memory.factor;
-  run.profile.time.step_correction = corrections.step.factor;
-  // What was observed is all that the device held: the runtime's own is part of it.
-  run.profile.runtime_bytes =
-      std::llround(static_cast<double>(run.profile.runtime_bytes) * corrections.memory.factor);
-  if (corrections.memory.runs > 0) centre_memory(run.residuals.memory);
-  if (corrections.step.runs > 0) centre(run.residuals.step);
+  run.own_runs = own;
+  correct(corrections, run);
   run.notes.push_back(fmt::format(
       "your own runs of {} on {} correct this: {}; the spread is that of published runs; "
       "--calibration none leaves them out",
       run.profile.name, device, confidence::to_string(corrections)));
+}
+
+PlannedRun correct_by_plan(PlannedRun planned, LoadedRun& run) {
+  if (!run.target || run.own_runs.runs().empty()) return planned;
+  const std::string& device = run.target->cluster.device.name;
+  const std::string plan = plan::to_string(planned.plan);
+  const confidence::Corrections all = run.own_runs.corrections(run.profile.name, device);
+  const confidence::Corrections own =
+      run.own_runs.corrections_of({run.profile.name, device, run.model.name, plan});
+  if (own == all) return planned;
+  correct(own, run);
+  run.notes.push_back(
+      fmt::format("runs of this very plan say {}, which counts here", confidence::to_string(own)));
+  run.request = plan::whole_request(planned.plan);
+  return complete_plan(run);
 }
 
 }  // namespace fourhold::api

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "fourhold/api/plan_choice.h"
 #include "fourhold/api/run.h"
 #include "fourhold/confidence/own_runs.h"
 #include "fourhold/plan/plan.h"
@@ -31,6 +32,10 @@ enum class Missing : std::uint8_t { is_a_fault, is_no_runs };
 // residuals to what they say, the spread staying as it is; a note says so. Memory is corrected as a
 // whole: what the allocator holds and the runtime's own. Nothing without runs.
 void apply_corrections(const confidence::OwnRuns& own, LoadedRun& run);
+
+// Where runs of this very plan are among them, they say more of it than the mean of all: the plan
+// predicted by them, and a note. Else what was given.
+[[nodiscard]] PlannedRun correct_by_plan(PlannedRun planned, LoadedRun& run);
 
 // `run` as its request says, but for corrections, and the observation that was made of it:
 // "memory=71.3GiB step=2.41s" or a file of measured rows. Adds to what is kept; notes say what.

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "fourhold/api/calibration.h"
 #include "fourhold/api/run_json.h"
 #include "fourhold/api/run_notes.h"
 #include "fourhold/api/run_text.h"
@@ -105,7 +106,7 @@ json::Value entry_json(const ledger::Entry& entry) {
 ExplainResult explain(const ExplainRequest& request) {
   LoadedRun run = load_run(request.run);
   ExplainResult result;
-  result.planned = choose_plan(run);
+  result.planned = correct_by_plan(choose_plan(run), run);
   result.name = display_name(run.model.name);
   result.counts = run.counts;
   if (run.target) result.device = run.target->cluster.device.name;

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "fourhold/api/answer_costs.h"
+#include "fourhold/api/calibration.h"
 #include "fourhold/api/plan_choice.h"
 #include "fourhold/api/run_json.h"
 #include "fourhold/api/run_notes.h"
@@ -79,7 +80,7 @@ FitResult fit(const FitRequest& request) {
   }
   LoadedRun run = load_run(request.run);
   refuse_without_device(run.target.has_value());  // by a flag or by the plan file
-  PlannedRun planned = complete_plan(run);
+  PlannedRun planned = correct_by_plan(complete_plan(run), run);
   FitResult result;
   result.name = display_name(run.model.name);
   result.counts = run.counts;

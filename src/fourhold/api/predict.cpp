@@ -112,7 +112,7 @@ std::string third_line(const PredictResult& result, const report::Screen& screen
 
 PredictResult predict_run(LoadedRun run, const TimeRequest& time) {
   PredictResult result;
-  result.planned = choose_plan(run);
+  result.planned = correct_by_plan(choose_plan(run), run);
   result.name = display_name(run.model.name);
   result.counts = run.counts;
   result.notes = std::move(run.notes);

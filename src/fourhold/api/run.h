@@ -12,6 +12,7 @@
 #include "fourhold/api/run_residuals.h"
 #include "fourhold/api/target.h"
 #include "fourhold/api/time_options.h"
+#include "fourhold/confidence/own_runs.h"
 #include "fourhold/model/model_config.h"
 #include "fourhold/model/parameters.h"
 #include "fourhold/plan/plan_request.h"
@@ -69,6 +70,7 @@ struct LoadedRun {
   TargetRequest target_request;
   std::optional<Target> target;
   RunResiduals residuals;           // what measured runs say of its predictions
+  confidence::OwnRuns own_runs;     // the user's, where any of them corrects the profile
   std::vector<std::string> chosen;  // "seq", "precision" ...: fields nobody gave
   std::vector<std::string> notes;
 };

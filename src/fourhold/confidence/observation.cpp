@@ -43,12 +43,12 @@ Bytes observed_bytes(std::string_view text, const std::string& where) {
   const bool has_unit = !text.empty() && std::isalpha(static_cast<unsigned char>(text.back())) != 0;
   if (!has_unit) {
     throw Error(where, fmt::format("'memory={:.40}' has no unit", text),
-                "give what one device reserved, as memory=71.3GiB");
+                "give what one device held, as memory=71.3GiB");
   }
   const Bytes bytes = parse_bytes(text, where);
   if (bytes <= Bytes(0)) {
     throw Error(where, fmt::format("'memory={:.40}' is nothing", text),
-                "give what one device reserved, as memory=71.3GiB");
+                "give what one device held, as memory=71.3GiB");
   }
   return bytes;
 }
@@ -67,6 +67,8 @@ void read_item(std::string_view item, const std::string& where, Observation& obs
   } else if (equals != std::string_view::npos && key == "step") {
     refuse_second(observation.step_seconds.has_value());
     observation.step_seconds = observed_seconds(value, where);
+  } else if (key == "memory" || key == "step") {
+    throw Error(where, fmt::format("'{}' has no value", key), std::string(kExample));
   } else {
     const std::string near = did_you_mean(key, {"memory", "step"});
     throw Error(where, fmt::format("'{:.40}' is nothing that is observed", item),

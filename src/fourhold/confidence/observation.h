@@ -10,7 +10,7 @@
 namespace fourhold::confidence {
 
 struct Observation {
-  std::optional<Bytes> memory;         // reserved on the fullest device
+  std::optional<Bytes> memory;         // held on the fullest device, the runtime included
   std::optional<double> step_seconds;  // of one optimizer step
 };
 

@@ -94,6 +94,23 @@ Corrections OwnRuns::corrections(std::string_view profile, std::string_view devi
   return {.memory = memory.correction(), .step = step.correction()};
 }
 
+Corrections OwnRuns::corrections_of(const OwnPlan& plan) const {
+  GeometricMean memory;
+  GeometricMean step;
+  for (const OwnRun& run : runs_) {
+    if (run.profile != plan.profile || run.device != plan.device || run.model != plan.model ||
+        run.plan != plan.plan) {
+      continue;
+    }
+    memory.add(run.memory_ratio);
+    step.add(run.step_ratio);
+  }
+  Corrections corrections = this->corrections(plan.profile, plan.device);
+  if (memory.correction().runs > 0) corrections.memory = memory.correction();
+  if (step.correction().runs > 0) corrections.step = step.correction();
+  return corrections;
+}
+
 std::string to_string(const Corrections& corrections) {
   std::string text;
   const auto add = [&text](std::string_view name, const Correction& one) {

@@ -22,15 +22,25 @@ struct OwnRun {
   std::optional<double> step_ratio;
 };
 
+// What tells runs of one plan from others.
+struct OwnPlan {
+  std::string_view profile;
+  std::string_view device;
+  std::string_view model;
+  std::string_view plan;
+};
+
 // What a prediction is multiplied by: the geometric mean of the runs' ratios, 1 of no runs.
 struct Correction {
   double factor = 1;
   std::int64_t runs = 0;
+  friend bool operator==(const Correction&, const Correction&) = default;
 };
 struct Corrections {
   Correction memory;
   Correction step;
   [[nodiscard]] bool any() const { return memory.runs + step.runs > 0; }
+  friend bool operator==(const Corrections&, const Corrections&) = default;
 };
 
 // Beyond these a run and its prediction are not about the same thing.
@@ -49,6 +59,9 @@ class OwnRuns {
   void put(OwnRun run, const std::string& where);
 
   [[nodiscard]] Corrections corrections(std::string_view profile, std::string_view device) const;
+
+  // What a plan's own runs say of it, and where it has none of one kind, what all do.
+  [[nodiscard]] Corrections corrections_of(const OwnPlan& plan) const;
   [[nodiscard]] const std::vector<OwnRun>& runs() const { return runs_; }
 
  private:

@@ -26,7 +26,7 @@ TEST(Observation, RefusesWhatItCannotRead) {
     return std::string("nothing");
   };
   EXPECT_EQ(fault(""), "--observed names nothing that was observed");
-  EXPECT_EQ(fault("memory"), "--observed 'memory' is nothing that is observed");
+  EXPECT_EQ(fault("memory"), "--observed 'memory' has no value");
   EXPECT_EQ(fault("memroy=3GiB"), "--observed 'memroy=3GiB' is nothing that is observed");
   EXPECT_EQ(fault("memory=71.3"), "--observed 'memory=71.3' has no unit");
   EXPECT_EQ(fault("memory=0GiB"), "--observed 'memory=0GiB' is nothing");

@@ -39,6 +39,16 @@ TEST(OwnRuns, ASecondRunOfOnePlanJoinsTheFirst) {
   EXPECT_NEAR(runs.corrections("p", "d").step.factor, 3, 1e-15);
 }
 
+TEST(OwnRuns, RunsOfThePlanItselfComeBeforeTheMeanOfAll) {
+  OwnRuns runs;
+  runs.add(run("one", 2.0, std::nullopt), "here");
+  runs.add(run("two", 0.5, 1.5), "here");
+  const Corrections of_one = runs.corrections_of({"p", "d", "m", "one"});
+  EXPECT_NEAR(of_one.memory.factor, 2, 1e-15);
+  EXPECT_NEAR(of_one.step.factor, 1.5, 1e-15);  // of all: it has none of its own
+  EXPECT_EQ(runs.corrections_of({"p", "d", "m", "three"}), runs.corrections("p", "d"));
+}
+
 TEST(OwnRuns, TheSameObservationCountsOnce) {
   OwnRuns runs;
   runs.add(run("one", 2.0, 3.0), "here");
