@@ -35,7 +35,7 @@ double rounded(double value) {
   return std::strtod(fmt::format("{:.{}g}", value, kDigits).c_str(), nullptr);
 }
 
-// Median error by source.
+// Error figures by source; `validate` prints those of models left out from the file.
 std::map<std::string, measured::ErrorFigures> figures_by_source(const std::vector<TimedRow>& rows) {
   std::map<std::string, std::vector<double>> errors;
   for (const TimedRow& row : rows) errors[row.source].push_back(row.error_percent());

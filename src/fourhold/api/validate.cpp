@@ -99,7 +99,8 @@ ValidateResult validate(const ValidateRequest& request) {
   result.record = measured::record_of(std::move(results), result.confidence);
   const measured::FittedSources fitted(measured::fitted_text(), "fitted.csv");
   result.knowledge = fitted.lines(result.record);
-  result.left_out = fitted.left_out(result.record);
+  result.left_out =
+      measured::left_out_errors(measured::time_calibration_text(), "time.json", result.record);
   return result;
 }
 

@@ -1,24 +1,24 @@
 #include "fourhold/measured/knowledge.h"
 
 #include <algorithm>
-#include <utility>
 
 #include <fmt/format.h>
 
 #include "fourhold/base/error.h"
-#include "fourhold/base/parse_number.h"
+#include "fourhold/base/field_reader.h"
+#include "fourhold/base/json.h"
 #include "fourhold/measured/csv.h"
 
 namespace fourhold::measured {
 namespace {
 
-constexpr std::size_t kFittedColumns = 6;
+constexpr std::size_t kFittedColumns = 4;
 
-double percent_of(const CsvField& field, const std::string& where) {
-  const std::optional<double> number = parse_number(field.text);
-  if (number && *number >= 0) return *number;
-  throw Error(place_of(field, where), fmt::format("'{:.40}' is no percentage", field.text),
-              "write a number from 0 up, or leave both columns blank");
+double member_number(const json::Value& value, const char* name, const std::string& path) {
+  const json::Value* member = value.find(name);
+  if (member == nullptr)
+    throw Error(path, fmt::format("has no '{}'", name), "run scripts/calibrate");
+  return number_of(*member, path + "." + name);
 }
 
 }  // namespace
@@ -31,7 +31,7 @@ FittedSources::FittedSources(std::string_view text, const std::string& where) {
     if (record.size() != kFittedColumns) {
       throw Error(place_of(record.front(), where),
                   fmt::format("has {} fields, not {}", record.size(), kFittedColumns),
-                  "write source,metric,knowledge,constants and the two left-out percentages");
+                  "write source,metric,knowledge,constants");
     }
     const std::string& metric = record[1].text;
     const auto* knowledge =
@@ -45,16 +45,9 @@ FittedSources::FittedSources(std::string_view text, const std::string& where) {
                   fmt::format("'{:.40}' is no knowledge", record[2].text),
                   fmt::format("use {}", fmt::join(kKnowledgeNames, " or ")));
     }
-    Entry entry{.source = record[0].text,
-                .is_memory = metric == "memory",
-                .knowledge = static_cast<Knowledge>(knowledge - kKnowledgeNames.begin()),
-                .left_out = {}};
-    if (!record[4].text.empty() || !record[5].text.empty()) {
-      entry.left_out = LeftOutLine{.source = entry.source,
-                                   .median_percent = percent_of(record[4], where),
-                                   .p90_percent = percent_of(record[5], where)};
-    }
-    entries_.push_back(std::move(entry));
+    entries_.push_back({.source = record[0].text,
+                        .is_memory = metric == "memory",
+                        .knowledge = static_cast<Knowledge>(knowledge - kKnowledgeNames.begin())});
   }
 }
 
@@ -87,13 +80,25 @@ std::vector<KnowledgeLine> FittedSources::lines(const Record& record) const {
   return lines;
 }
 
-std::vector<LeftOutLine> FittedSources::left_out(const Record& record) const {
+std::vector<LeftOutLine> left_out_errors(std::string_view calibration, const std::string& where,
+                                         const Record& record) {
+  const json::Value document = json::parse(calibration, where);
+  const json::Value* errors = document.find("errors_percent");
+  if (errors == nullptr || !errors->is_object()) {
+    throw Error(where, "has no errors_percent", "run scripts/calibrate");
+  }
   std::vector<LeftOutLine> lines;
-  for (const Entry& entry : entries_) {
+  for (const auto& [source, figures] : errors->object()) {
+    const std::string& name = source;
     const bool is_there =
         std::any_of(record.summary.begin(), record.summary.end(),
-                    [&entry](const SummaryLine& line) { return line.source == entry.source; });
-    if (entry.left_out && is_there) lines.push_back(*entry.left_out);
+                    [&name](const SummaryLine& line) { return line.source == name; });
+    const json::Value* left_out = figures.find("left_out");
+    if (left_out == nullptr || !is_there) continue;
+    const std::string path = fmt::format("{}: errors_percent.{}.left_out", where, name);
+    lines.push_back({.source = name,
+                     .median_percent = member_number(*left_out, "median", path),
+                     .p90_percent = member_number(*left_out, "p90", path)});
   }
   return lines;
 }

@@ -1,10 +1,10 @@
-// Which rows the constants of profiles and devices were chosen with:
-// data/measured/tables/fitted.csv.
+// Which rows the constants of profiles and devices were chosen with
+// (data/measured/tables/fitted.csv), and how far off they are where they were not
+// (data/calibration/time.json, as bench/calibrate wrote it).
 #pragma once
 
 #include <array>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,8 +17,9 @@ namespace fourhold::measured {
 enum class Knowledge : std::uint8_t { fitted, never_fitted };
 inline constexpr std::array<std::string_view, 2> kKnowledgeNames{"fitted", "never_fitted"};
 
-// data/measured/tables/fitted.csv; a generated source defines it.
+// The two files; generated sources define them.
 [[nodiscard]] std::string_view fitted_text();
+[[nodiscard]] std::string_view time_calibration_text();
 
 struct KnowledgeLine {
   Knowledge knowledge = Knowledge::never_fitted;
@@ -26,18 +27,23 @@ struct KnowledgeLine {
   ErrorFigures figures;
 };
 
-// A source's errors where its models were left out of the fit.
+// A source's errors of step time where its models were left out of the fit.
 struct LeftOutLine {
   std::string source;
   double median_percent = 0;
   double p90_percent = 0;
 };
 
+// Of the sources that have rows among the record's, in the order of the file. Throws Error at
+// `where` for a file without errors.
+[[nodiscard]] std::vector<LeftOutLine> left_out_errors(std::string_view calibration,
+                                                       const std::string& where,
+                                                       const Record& record);
+
 class FittedSources {
  public:
-  // Columns: source, metric (memory or step_time), knowledge (of kKnowledgeNames), constants,
-  // left_out_median_percent, left_out_p90_percent (both or none; of step times). Sources that are
-  // not named are never fitted. Throws Error with file:line:column.
+  // Columns: source, metric (memory or step_time), knowledge (of kKnowledgeNames), constants.
+  // Sources that are not named are never fitted. Throws Error with file:line:column.
   FittedSources(std::string_view text, const std::string& where);
 
   [[nodiscard]] Knowledge of(std::string_view source, Metric metric) const;
@@ -45,15 +51,12 @@ class FittedSources {
   // Errors of all rows that count, by what the constants know of them; lines without rows are left
   // out.
   [[nodiscard]] std::vector<KnowledgeLine> lines(const Record& record) const;
-  // Of the record's sources, in the order of the table.
-  [[nodiscard]] std::vector<LeftOutLine> left_out(const Record& record) const;
 
  private:
   struct Entry {
     std::string source;
     bool is_memory = false;
     Knowledge knowledge = Knowledge::never_fitted;
-    std::optional<LeftOutLine> left_out;
   };
   std::vector<Entry> entries_;
 };
