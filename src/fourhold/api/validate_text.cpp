@@ -1,5 +1,6 @@
 // The answer of `fourhold validate` as text.
 #include <algorithm>
+#include <cmath>
 #include <initializer_list>
 #include <optional>
 #include <string>
@@ -28,8 +29,17 @@ std::string metric_text(Metric metric) {
   return std::string(kShort.at(static_cast<std::size_t>(metric)));
 }
 
-std::string percent(double value) { return fmt::format("{:.1f}", value); }
-std::string signed_percent(double value) { return fmt::format("{:+.1f}", value); }
+// Beyond these a row is not about its run: digits say nothing, and would not fit a table.
+constexpr double kMostPlainPercent = 1e5;
+
+std::string percent(double value) {
+  return std::abs(value) < kMostPlainPercent ? fmt::format("{:.1f}", value)
+                                             : fmt::format("{:.0e}", value);
+}
+std::string signed_percent(double value) {
+  return std::abs(value) < kMostPlainPercent ? fmt::format("{:+.1f}", value)
+                                             : fmt::format("{:+.0e}", value);
+}
 
 // All errors of these metrics that count, over all sources.
 std::vector<double> errors_of(const Record& record, std::initializer_list<Metric> metrics) {
@@ -46,7 +56,7 @@ std::vector<double> errors_of(const Record& record, std::initializer_list<Metric
 std::string over_all(const std::string& what, const std::vector<double>& errors) {
   if (errors.empty()) return what + ": nothing to compare";
   const measured::ErrorFigures figures = measured::figures_of(errors);
-  return fmt::format("{}: median {:.1f}% off over {}", what, figures.median_abs,
+  return fmt::format("{}: median {}% off over {}", what, percent(figures.median_abs),
                      format_count(figures.count));
 }
 
@@ -54,11 +64,11 @@ std::string first_lines(const ValidateResult& result, const report::Screen& scre
   const Record& record = result.record;
   const auto skipped = std::count_if(record.rows.begin(), record.rows.end(),
                                      [](const RowResult& row) { return !row.skipped.empty(); });
-  const std::string rows = format_count(static_cast<std::int64_t>(record.rows.size()));
+  const auto count = static_cast<std::int64_t>(record.rows.size());
+  const std::string rows = format_count(count) + (count == 1 ? " row" : " rows");
   std::string text =
       report::first_that_fits(
-          {fmt::format("{} rows replayed, {} of them skipped.", rows, format_count(skipped)),
-           rows + " rows"},
+          {fmt::format("{} replayed, {} of them skipped.", rows, format_count(skipped)), rows},
           screen.columns) +
       "\n";
   const std::string memory =

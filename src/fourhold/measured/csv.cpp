@@ -20,9 +20,12 @@ CsvReader::CsvReader(std::string_view text, std::string where)
   // A text in UTF-16 begins with its own mark, or has a zero beside every plain letter.
   const bool has_mark = starts_with(text_, "\xFF\xFE") || starts_with(text_, "\xFE\xFF");
   if (has_mark || text_.substr(0, 2).find('\0') != std::string_view::npos) {
-    throw Error(
-        where_ + ":1:1", "is written in UTF-16, not in UTF-8",
-        fmt::format("save it as CSV in UTF-8, or convert it: iconv -f UTF-16 -t UTF-8 {}", where_));
+    // UTF-32 has three of four bytes zero, so two neighbours among the first four.
+    const bool is_wide = text_.substr(0, 4).find(std::string_view("\0\0", 2)) != std::string::npos;
+    const char* name = is_wide ? "UTF-32" : "UTF-16";
+    throw Error(where_ + ":1:1", fmt::format("is written in {}, not in UTF-8", name),
+                fmt::format("save it as CSV in UTF-8, or convert it: iconv -f {} -t UTF-8 {}", name,
+                            where_));
   }
 }
 

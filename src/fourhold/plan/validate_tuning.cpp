@@ -1,4 +1,5 @@
 // Whether what a plan says of adapters agrees with itself and with the model.
+#include <algorithm>
 #include <string>
 #include <string_view>
 
@@ -49,6 +50,15 @@ void check_base(const Plan& plan) {
   }
 }
 
+std::string there_text(const model::ModelConfig& config, const AdapterTargets& there) {
+  const bool experts =
+      std::any_of(config.kinds.begin(), config.kinds.end(), [](const model::LayerKind& kind) {
+        return kind.feed_forward.kind == model::FeedForwardKind::experts;
+      });
+  return fmt::format("the model has {}{}", to_string(there),
+                     experts ? "; adapters beside routed experts are not counted" : "");
+}
+
 // all-linear is whatever the model has; another preset may name what only other models have, if it
 // names something that is there; a list names what is there.
 void check_targets(const Plan& plan, const model::ModelConfig& config) {
@@ -61,11 +71,11 @@ void check_targets(const Plan& plan, const model::ModelConfig& config) {
     if (there.contains(target) || !plan.lora_targets.contains(target) || (any && !list)) continue;
     refuse(plan, "lora_targets",
            fmt::format("names {}, which no layer of this model has", model::kAdapterTargetNames[i]),
-           fmt::format("it has {}", to_string(there)));
+           there_text(config, there));
   }
   if (!any) {
     refuse(plan, "lora_targets", "names nothing: there would be no adapters",
-           fmt::format("the model has {}", to_string(there)));
+           there_text(config, there));
   }
 }
 

@@ -82,6 +82,7 @@ TEST(Csv, Utf16IsRefusedWithAWayOut) {
   EXPECT_EQ(refused_at("\xFF\xFEi\0d\0"sv), "a.csv:1:1");
   EXPECT_EQ(refused_at("\xFE\xFF\0i\0d"sv), "a.csv:1:1");
   EXPECT_EQ(refused_at("i\0d\0"sv), "a.csv:1:1");
+  EXPECT_EQ(refused_at("\xFF\xFE\0\0i\0\0\0"sv), "a.csv:1:1");
 }
 
 }  // namespace
