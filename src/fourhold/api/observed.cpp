@@ -89,21 +89,20 @@ void refuse_more_than_device(Bytes memory, const LoadedRun& run) {
               "give what one device held; another device's size goes with --device or --memory");
 }
 
-// Of what the run would hold, never less than it needs: so the plan that ran is a plan that fits.
-// Where hardly anything stayed free, the allocator may have given back what it did not use: then of
-// no more than the device has.
+// Of what the run would hold. Where hardly anything stayed free, the allocator may have given back
+// what it did not use: then of no more than the device has. The plan ran, so it fits: what it needs
+// is not corrected beyond the device.
 double memory_ratio(Bytes memory, const LoadedRun& run, const PlannedRun& planned) {
   constexpr double kEndOfDevice = 0.05;  // large blocks that do not fit any more leave such gaps
-  const double seen = static_cast<double>(memory.count());
-  const Bytes usable = planned.capacity->usable_bytes;
-  Bytes held = predict::predict_memory(run.model, planned.plan, run.profile).device_bytes;
-  if (seen > (1 - kEndOfDevice) * static_cast<double>(usable.count())) {
-    held = std::min(held, usable);
-  }
-  held = std::max(held, planned.memory.needed_bytes);
+  const auto seen = static_cast<double>(memory.count());
+  const auto usable = static_cast<double>(planned.capacity->usable_bytes.count());
+  const auto needed = static_cast<double>(planned.memory.needed_bytes.count());
+  auto held = static_cast<double>(
+      predict::predict_memory(run.model, planned.plan, run.profile).device_bytes.count());
+  if (seen > (1 - kEndOfDevice) * usable) held = std::min(held, usable);
   // A hair less, so that rounding up does not take it beyond the device that held it.
   constexpr double kRounding = 1e-9;
-  return seen / static_cast<double>(held.count()) * (1 - kRounding);
+  return std::min(seen / held, usable / needed) * (1 - kRounding);
 }
 
 plan::Plan observe_run(const RunRequest& request, const std::string& observed, OwnRuns& own,
