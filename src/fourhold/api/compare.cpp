@@ -112,7 +112,8 @@ CompareResult compare(const CompareRequest& request) {
                 "name two ledger files: `fourhold explain MODEL --json > a.json` writes one");
   }
   CompareResult result{request.a, request.b, {}};
-  result.comparison = ledger::compare(read_ledger(request.a), read_ledger(request.b));
+  const ledger::Ledger first = read_ledger(request.a);
+  result.comparison = ledger::compare(first, read_ledger(request.b));
   return result;
 }
 

@@ -58,6 +58,12 @@ void set_from_text(const Option& option, std::string_view text, const std::strin
   const std::optional<double> number = parse_number(digits);
   const std::string example =
       is_share ? std::string(", for example ") + example_of(field.numbers) : "";
+  const std::size_t unit = digits.find_first_not_of("0123456789.");
+  if (!number && !is_share && unit > 0 && unit != std::string_view::npos &&
+      parse_number(digits.substr(0, unit))) {
+    throw Error(where, fmt::format("'{:.40}' is not a number", text),
+                fmt::format("write {} alone: {}", digits.substr(0, unit), field.help));
+  }
   if (!number) {
     throw Error(where, fmt::format("'{:.40}' is not a {}", text, is_share ? "share" : "number"),
                 fmt::format("give a number {}{}", range_text(field.numbers), example));

@@ -1,8 +1,10 @@
 #include "fourhold/api/plan_file_use.h"
 
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -119,6 +121,12 @@ void read_and_merge(RunRequest& request, TimeRequest* time) {
   if (!request.plan_file.empty()) {
     if (!request.model.empty()) static_cast<void>(is_plan_file(request.model));
     const std::string path = std::exchange(request.plan_file, {});
+    std::error_code fault;
+    if (!std::filesystem::exists(path, fault)) {
+      throw Error(path, "does not exist: behind MODEL stands a plan file",
+                  "check the path; a value of several words needs quotes, such as --device 'RTX "
+                  "4090'");
+    }
     merge(read_plan_file(path, PlanFileKind::any), path, request, time);
   } else if (is_plan_file(request.model)) {
     const std::string path = std::exchange(request.model, {});
