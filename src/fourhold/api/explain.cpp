@@ -162,7 +162,7 @@ std::string to_text(const ExplainResult& result, const report::Screen& screen) {
                                     screen.columns) +
             "\n";
   }
-  text += "\n" + plan_text(plan, result.chosen, screen);
+  text += "\n" + plan_text(plan, result.chosen, screen, {.searched = result.planned.searched});
   for (const Group& group : groups) {
     text += "\n" + title_text(fmt::format("{}  {}", format_bytes(group.bytes), group.why), screen);
     text += entries_text(ledger, group.entries, "at the peak", screen);

@@ -1,6 +1,8 @@
 // What `fourhold fit` prints: the answer in three lines, the picture, what to change, how far it
 // goes.
+#include <algorithm>
 #include <string>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -35,7 +37,13 @@ std::string verdict_line(const FitResult& result, const report::Screen& screen) 
                   verdict_ink(result.verdict), screen);
 }
 
-// "State 119.66 GiB (16 bytes x 8,030,261,248 parameters); activations 8.32 GiB."
+std::string parameters_text(const FitResult& result) {
+  return format_count(result.counts.total) +
+         (result.counts.total == 1 ? " parameter" : " parameters");
+}
+
+// "State 119.66 GiB (16 bytes x 8,030,261,248 parameters), activations 8.32 GiB, of 23.51 GiB":
+// what is offloaded is not the device's.
 std::string numbers_line(const FitResult& result, const report::Screen& screen) {
   const std::string state = format_bytes(result.state.total());
   // Two decimals where they say something: 16, 3.75, 1.88.
@@ -43,17 +51,24 @@ std::string numbers_line(const FitResult& result, const report::Screen& screen) 
   each.erase(each.find_last_not_of('0') + 1);
   if (each.back() == '.') each.pop_back();
   const std::string per = result.plan.devices() > 1 ? " per device" : "";
-  const std::string parameters =
-      format_count(result.counts.total) + (result.counts.total == 1 ? " parameter" : " parameters");
-  std::string activations;
-  if (result.activations) {
-    activations = "; activations " + format_bytes(result.activations->total);
+  const std::string parameters = parameters_text(result);
+  std::string rest;
+  if (result.activations) rest = ", activations " + format_bytes(result.activations->total);
+  rest += ", of " + format_bytes(predict::budget_of(result.capacity));
+  if (result.memory && result.memory->host_bytes > Bytes(0)) {
+    const std::string here = format_bytes(Bytes(result.memory->worst().state_bytes));
+    const std::string host = format_bytes(result.memory->host_bytes);
+    return report::first_that_fits(
+               {fmt::format("State{} {} here and {} on the host{}", per, here, host, rest),
+                fmt::format("State {}, {} on the host{}", here, host, rest)},
+               screen.columns) +
+           "\n";
   }
   return report::first_that_fits(
-             {fmt::format("State{} {} ({} bytes x {}){}", per, state, each, parameters,
-                          activations),
-              fmt::format("State{} {} ({} bytes per parameter){}", per, state, each, activations),
-              fmt::format("State{} {}{}", per, state, activations)},
+             {fmt::format("State{} {} ({} bytes x {}){}", per, state, each, parameters, rest),
+              fmt::format("State{} {} ({} bytes per parameter){}", per, state, each, rest),
+              fmt::format("State{} {} ({} bytes each){}", per, state, each, rest),
+              fmt::format("State{} {}{}", per, state, rest)},
              screen.columns) +
          "\n";
 }
@@ -117,7 +132,8 @@ std::string fact_lines(const FitResult& result, const report::Screen& screen) {
                             format_bytes(result.state.step_temporary),
                             format_bytes(result.state.at_step())));
   }
-  add("Serving", fmt::format("would hold {} of weights alone", format_bytes(result.serving)));
+  add("Serving", fmt::format("would hold {} of weights alone, {}", format_bytes(result.serving),
+                             parameters_text(result)));
   if (result.zero3_devices) {
     add("Sharded", *result.zero3_devices == 1
                        ? std::string("not needed: the state alone fits one device")
@@ -139,7 +155,16 @@ std::string fact_lines(const FitResult& result, const report::Screen& screen) {
                             format_bytes(result.memory->host_bytes),
                             format_bytes(result.memory->host_staging_bytes)));
   }
-  return text + plan_text(result.plan, result.chosen, screen);
+  // Nothing is searched here, and what plan would choose by itself is said to be an answer.
+  ChosenHow how;
+  for (const std::string_view open : {"zero", "recompute", "offload"}) {
+    if (std::find(result.chosen.begin(), result.chosen.end(), open) == result.chosen.end())
+      continue;
+    how.defaults =
+        "so as plain as can be: fit judges that and lists what a change does; predict and plan "
+        "choose ZeRO, recomputation and offload so that it fits";
+  }
+  return text + plan_text(result.plan, result.chosen, screen, how);
 }
 
 }  // namespace

@@ -65,6 +65,23 @@ std::optional<PlanRequest> narrowed(const PlanRequest& request, const plan::Plan
   return narrow;
 }
 
+// What choose_plan chooses on a device.
+std::vector<std::string> searched_fields(const PlanRequest& request) {
+  const plan::OpenChoices open = plan::open_choices(request);
+  std::vector<std::string> names;
+  const auto add = [&names](bool is_open, const char* name) {
+    if (is_open) names.emplace_back(name);
+  };
+  add(open.zero, "zero");
+  add(open.recompute, "recompute");
+  add(open.offload, "offload");
+  add(open.vpp, "vpp");
+  if (!request.global_batch) return names;  // then the micro-batch is 1
+  add(open.micro_batch, "micro_batch");
+  add(open.micro_batch, "grad_accum");
+  return names;
+}
+
 // Nothing where the search has nothing to say: no rates, or no legal candidate.
 std::optional<plan::Plan> fastest_plan(const LoadedRun& run, const plan::Plan& first) {
   const std::optional<PlanRequest> narrow = narrowed(run.request, first);
@@ -103,6 +120,7 @@ PlannedRun complete_plan(const LoadedRun& run) {
 PlannedRun choose_plan(const LoadedRun& run) {
   PlannedRun first = complete_plan(run);
   if (first.capacity) {
+    first.searched = searched_fields(run.request);
     if (std::optional<plan::Plan> fastest = fastest_plan(run, first.plan)) {
       if (*fastest == first.plan) return first;
       first.plan = std::move(*fastest);

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "fourhold/api/run.h"
 #include "fourhold/plan/plan.h"
@@ -14,6 +16,7 @@ struct PlannedRun {
   plan::Plan plan;
   predict::MemoryPrediction memory;
   std::optional<predict::Capacity> capacity;  // absent without a device
+  std::vector<std::string> searched{};  // fields that were not given and that choose_plan chose
 };
 
 // The plan that says what the request says, and its memory. On a device with rates, zero,

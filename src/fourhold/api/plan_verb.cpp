@@ -1,13 +1,14 @@
 #include "fourhold/api/plan_verb.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "fourhold/api/answer_costs.h"
+#include "fourhold/api/defaults.h"
 #include "fourhold/api/duration_verdict.h"
-#include "fourhold/api/plan_batch.h"
 #include "fourhold/api/plan_file_use.h"
 #include "fourhold/api/plan_usage.h"
 #include "fourhold/api/plan_verb_tables.h"
@@ -24,6 +25,10 @@ namespace fourhold::api {
 namespace {
 
 using predict::VerdictClass;
+
+constexpr std::size_t kRankedPlans = 10;
+// Among so many of the fastest, alternatives are looked for.
+constexpr std::size_t kComparedPlans = 100;
 
 // What the compared plan fixes of the question: everything but the splits the search is for.
 void take_question(const plan::Plan& plan, plan::PlanRequest& request) {
@@ -74,6 +79,25 @@ RankedPlan ranked(const SearchedDevice& device, const TimeRequest& time, plan::P
   return out;
 }
 
+// What the plans that were found cost, fastest first.
+std::vector<TimedPlan> timed_plans(const SearchedDevice& device, const TimeRequest& time) {
+  std::vector<TimedPlan> plans;
+  for (const RankedPlan& plan : device.plans) {
+    plans.push_back({plan.plan, plan.time.step ? plan.time.step->step_seconds : 0,
+                     plan.memory.device_bytes.count()});
+  }
+  if (time.speed_is_given()) return plans;  // no plan is faster than another
+  const std::vector<search::FoundPlan>& found = device.result.plans;
+  for (std::size_t i = plans.size(); i < found.size(); ++i) {
+    predict::MemoryPrediction memory = predict::predict_memory(
+        device.run.model, found[i].plan, device.run.profile, predict::WithLedger::no);
+    predict::limit_reserved(device.run.model, found[i].plan, device.run.profile,
+                            device.capacity.usable_bytes, memory);
+    plans.push_back({found[i].plan, found[i].step_seconds, memory.device_bytes.count()});
+  }
+  return plans;
+}
+
 // The run's request with what a search needs; says what it chose.
 void complete_question(SearchedDevice& device) {
   plan::PlanRequest& request = device.run.request;
@@ -82,7 +106,10 @@ void complete_question(SearchedDevice& device) {
   }
   if (!request.global_batch) {
     request.global_batch = usual_global_batch(request);
-    device.run.chosen.emplace_back("global_batch");
+    std::vector<std::string>& chosen = device.run.chosen;
+    if (std::find(chosen.begin(), chosen.end(), "global_batch") == chosen.end()) {
+      chosen.emplace_back("global_batch");
+    }
   }
   refuse_impossible_splits(request);
   device.count = *request.count;
@@ -147,8 +174,9 @@ SearchedDevice searched(const PlanVerbRequest& asked, const RunRequest& run,
   const auto precision = device.run.request.precision.value_or(plan::Precision::bf16);
   static_cast<void>(predict::rates_of(device.run.target->cluster.device, device.run.profile,
                                       plan::compute_type(precision)));
-  device.result =
-      search::find_plans(request_of(device, asked, "searching plans for " + device.name()));
+  search::SearchRequest request = request_of(device, asked, "searching plans for " + device.name());
+  request.best = kComparedPlans;
+  device.result = search::find_plans(request);
   const LoadedRun& loaded = device.run;
   if (device.result.plans.empty()) {
     std::optional<plan::Plan> nearest = nearest_miss(device.run, device.capacity, device.result);
@@ -160,8 +188,10 @@ SearchedDevice searched(const PlanVerbRequest& asked, const RunRequest& run,
     device.single = predict::single_device(loaded.model, device.result.plans.front().plan,
                                            loaded.profile, cluster);
     for (const search::FoundPlan& found : device.result.plans) {
+      if (device.plans.size() == kRankedPlans) break;
       device.plans.push_back(ranked(device, asked.time, found.plan, device.single));
     }
+    device.alternatives = alternatives_of(timed_plans(device, asked.time), kRankedPlans);
   }
   const RankedPlan& shown = device.shown();
   device.verdict =
@@ -199,6 +229,16 @@ PredictResult changed_plan(const PlanVerbRequest& request,
   return predict_run(load_run(run), time);
 }
 
+// Why the global batch that was chosen is not the usual one; "" where it is.
+std::string other_batch_text(const SearchedDevice& device) {
+  const plan::PlanRequest& request = device.run.request;
+  const std::int64_t usual = usual_sequences(*request.seq);
+  if (*request.global_batch == usual) return {};
+  const bool given = request.micro_batch || request.grad_accum || request.dp;
+  return fmt::format("global batch {} for {}, not {}", *request.global_batch,
+                     given ? "what is given" : fmt::format("{} devices", device.count), usual);
+}
+
 void add_notes(const PlanVerbRequest& request, PlanVerbResult& result) {
   const SearchedDevice& best = result.best();
   result.notes = best.run.notes;
@@ -208,11 +248,13 @@ void add_notes(const PlanVerbRequest& request, PlanVerbResult& result) {
   add_time_notes(best.run, request.time, best.shown().time, result.notes);
   for (const std::string& name : best.run.chosen) {
     if (name == "global_batch") {
+      result.other_batch = other_batch_text(best);
       result.notes.push_back(
-          fmt::format("the global batch is taken to be {} sequences ({} tokens per step): it is "
+          fmt::format("the global batch is taken to be {} sequences ({} tokens per step{}): it is "
                       "part of the recipe, so give yours with --global-batch",
                       *best.run.request.global_batch,
-                      format_count(*best.run.request.global_batch * *best.run.request.seq)));
+                      format_count(*best.run.request.global_batch * *best.run.request.seq),
+                      result.other_batch.empty() ? ", whatever the count" : ""));
     }
     if (name == "global_batch" || name == "seq" || name == "precision" || name == "optimizer" ||
         name == "tuning" || name == "lora_rank" || name == "profile") {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "fourhold/api/alternatives.h"
 #include "fourhold/api/baselines.h"
 #include "fourhold/api/predict.h"
 #include "fourhold/api/progress.h"
@@ -91,8 +92,9 @@ struct SearchedDevice {
   std::int64_t count = 0;
   predict::Capacity capacity;
   search::SearchResult result;
-  std::vector<RankedPlan> plans;        // fastest first; empty: none fits
-  std::optional<RankedPlan> near_miss;  // where none fits
+  std::vector<RankedPlan> plans;          // the ten fastest; empty: none fits
+  std::vector<Alternative> alternatives;  // the same and more, without those alike
+  std::optional<RankedPlan> near_miss;    // where none fits
   predict::SingleDevice single;
   predict::Verdict verdict;  // of the fastest plan, or of the nearest miss
 
@@ -117,6 +119,7 @@ struct PlanVerbResult {
   std::optional<std::vector<search::ParetoPoint>> pareto;
   std::optional<PredictResult> asked;  // the plan of --from
   std::vector<std::string> chosen;
+  std::string other_batch;  // why the global batch that was chosen is not the usual one; "": it is
   std::vector<std::string> notes;
   std::string output;                  // where the plan is written, "" nowhere
   TimeRequest time;                    // as asked for, with what a plan file says

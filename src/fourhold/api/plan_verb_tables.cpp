@@ -19,7 +19,6 @@ namespace {
 
 using predict::VerdictClass;
 
-constexpr std::size_t kListedPlans = 10;
 constexpr std::size_t kMostPointsPerCount = 6;  // of a Pareto front; JSON has all
 
 std::string days_cell(const RankedPlan& plan) {
@@ -116,17 +115,26 @@ std::string devices_text(const PlanVerbResult& result, const report::Screen& scr
 }
 
 std::string plans_text(const PlanVerbResult& result, const report::Screen& screen) {
-  const std::vector<RankedPlan>& plans = result.best().plans;
+  const std::vector<Alternative>& plans = result.best().alternatives;
   if (plans.empty()) return {};
   report::Table table({{"", report::Align::right},
                        {"step", report::Align::right},
                        {"per device", report::Align::right},
-                       {"split", report::Align::left, report::WhenTight::wrap}});
-  for (std::size_t i = 0; i < std::min(plans.size(), kListedPlans); ++i) {
-    table.add({std::to_string(i + 1), report::seconds_text(plans[i].time.step->step_seconds),
-               format_bytes(plans[i].memory.device_bytes), split_text(plans[i].plan)});
+                       {"split", report::Align::left, report::WhenTight::wrap},
+                       {"alike", report::Align::right}});
+  for (std::size_t i = 0; i < plans.size(); ++i) {
+    const TimedPlan& plan = plans[i].shown;
+    table.add({std::to_string(i + 1), report::seconds_text(plan.step_seconds),
+               format_bytes(Bytes(plan.device_bytes)), split_text(plan.plan),
+               plans[i].alike > 0 ? fmt::format("+{}", plans[i].alike) : ""});
   }
-  return title_text("The fastest plans", screen) + table.text(screen, 1);
+  return title_text("The fastest plans", screen) + table.text(screen, 1) +
+         report::wrapped(
+             fmt::format("alike: left out of the {} fastest, because neither step nor memory is "
+                         "{} off that line's; --json has the ten fastest as they are.",
+                         format_count(static_cast<std::int64_t>(result.best().result.plans.size())),
+                         report::percent_text(kAlikeShare)),
+             screen.columns, "  ");
 }
 
 std::string scaling_text(const PlanVerbResult& result, const report::Screen& screen) {

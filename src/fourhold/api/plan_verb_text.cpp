@@ -15,6 +15,7 @@
 #include "fourhold/api/run_text.h"
 #include "fourhold/api/time_text.h"
 #include "fourhold/base/quantity.h"
+#include "fourhold/report/duration.h"
 #include "fourhold/report/scaling_svg.h"
 #include "fourhold/report/text.h"
 
@@ -38,30 +39,48 @@ std::string first_line(const PlanVerbResult& result, const report::Screen& scree
                      fmt::format("none fits, {} lacks {}", memory, missing)},
                     report::Ink::bad, screen);
   }
-  const bool too_long = best.verdict.verdict == VerdictClass::fits_but_takes_too_long;
-  const std::string word = too_long ? "fits, too long" : "fits";
   const std::string pace = pace_text(plan.time);
+  if (best.verdict.verdict == VerdictClass::fits_but_takes_too_long) {
+    const std::string days = days_of_limit_text(*plan.time.run);
+    return headline(subject_of(result),
+                    {fmt::format("fits, but takes too long: {} per step, {}",
+                                 report::seconds_text(plan.time.step->step_seconds), days),
+                     "fits, but too long: " + days},
+                    report::Ink::good, screen);
+  }
   return headline(subject_of(result),
-                  {fmt::format("{}: {}, {} tokens/s", word, pace, tokens_per_second(plan)),
-                   fmt::format("{}: {}", word, pace)},
+                  {fmt::format("fits: {}, {} tokens/s", pace, tokens_per_second(plan)),
+                   fmt::format("fits: {}", pace)},
                   report::Ink::good, screen);
 }
 
+// The split whole, whatever its length: on two lines before it is cut.
 std::string second_line(const PlanVerbResult& result, const report::Screen& screen) {
   const RankedPlan& plan = result.best().shown();
+  const std::string label = result.best().plans.empty() ? "Nearest: " : "Split: ";
   const std::string split = split_text(plan.plan);
-  const std::string holds = held_text(result.best().verdict, plan.memory, result.best().capacity);
-  const std::string_view label = result.best().plans.empty() ? "Nearest: " : "Split: ";
-  return report::first_that_fits({fmt::format("{}{}; {}", label, split, holds),
-                                  fmt::format("{}{}", label, split), split},
-                                 screen.columns) +
-         "\n";
+  const std::string brief = split_text(plan.plan, SplitWords::brief);
+  const std::string holds =
+      !result.other_batch.empty()
+          ? result.other_batch
+          : held_text(result.best().verdict, plan.memory, result.best().capacity);
+  const int room = screen.columns - report::columns_of(label);
+  const std::string brief_holds = holds.substr(0, holds.find(", not "));
+  std::vector<std::string> texts{split + "; " + holds, split + "; " + brief_holds};
+  // What was chosen against the rule must be said; what is held stands in Why.
+  if (result.other_batch.empty()) texts.push_back(split);
+  texts.insert(texts.end(), {brief + "; " + brief_holds, brief});
+  for (const std::string& text : texts) {
+    if (report::columns_of(text) <= room) return label + text + "\n";
+  }
+  return report::wrapped(texts.back(), screen.columns, label);
 }
 
 std::string third_line(const PlanVerbResult& result, const report::Screen& screen) {
   const predict::Verdict& verdict = result.best().verdict;
-  if (result.best().plans.empty() || verdict.verdict == VerdictClass::fits_but_takes_too_long) {
-    return first_answer_text(verdict, screen);
+  if (result.best().plans.empty()) return first_answer_text(verdict, screen);
+  if (verdict.verdict == VerdictClass::fits_but_takes_too_long) {
+    return first_answer_text(verdict, screen, deadline_lead(result.best().shown().time));
   }
   if (std::string close = closeness_text(result.best().shown().sure, screen); !close.empty()) {
     return close;

@@ -71,8 +71,8 @@ std::string first_line(const PredictResult& result, const report::Screen& screen
                     .capacity = *result.planned.capacity};
   Wording wording = verdict_wording(*result.verdict, sizes);
   if (result.verdict->verdict == predict::VerdictClass::fits_but_takes_too_long) {
-    wording.full = "fits, but takes " + report::days_text(result.time.run->days);
-    wording.brief = wording.full;
+    wording.brief = "takes " + days_of_limit_text(*result.time.run);
+    wording.full = "fits, but " + wording.brief;
   }
   return headline(subject, wording, verdict_ink(*result.verdict), screen);
 }
@@ -94,7 +94,8 @@ std::string third_line(const PredictResult& result, const report::Screen& screen
   if (!result.verdict) return "Name a --device or a --memory to know whether that fits.\n";
   const Bytes usable = result.planned.capacity->usable_bytes;
   const bool too_long = result.verdict->verdict == predict::VerdictClass::fits_but_takes_too_long;
-  if (too_long || verdict_ink(*result.verdict) == report::Ink::bad) {
+  if (too_long) return first_answer_text(*result.verdict, screen, deadline_lead(result.time));
+  if (verdict_ink(*result.verdict) == report::Ink::bad) {
     return first_answer_text(*result.verdict, screen);
   }
   if (std::string close = closeness_text(result.sure, screen); !close.empty()) return close;
@@ -240,7 +241,11 @@ std::string to_text(const PredictResult& result, const report::Screen& screen) {
   }
   text += sureness_text(result.sure, screen);
   text += speed_lines(result.time, result.planned.plan, screen);
-  text += plan_text(result.planned.plan, result.chosen, screen);
+  ChosenHow how{.searched = result.planned.searched};
+  if (result.verdict && verdict_ink(*result.verdict) == report::Ink::bad) {
+    how.search = "none fits: the nearest to it";
+  }
+  text += plan_text(result.planned.plan, result.chosen, screen, how);
   const std::string parts = parts_text(result.time, screen);
   if (!parts.empty()) text += "\n" + parts;
   text += "\n" + categories_text(memory, screen);

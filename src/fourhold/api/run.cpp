@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "fourhold/api/calibration.h"
+#include "fourhold/api/defaults.h"
 #include "fourhold/api/plan_file_use.h"
 #include "fourhold/base/error.h"
 #include "fourhold/base/quantity.h"
@@ -20,16 +21,17 @@
 namespace fourhold::api {
 namespace {
 
-constexpr std::int64_t kUsualSeq = 4096;
-
 // What a run needs and hardly anybody states: said when it was chosen here.
 void list_chosen(const plan::PlanRequest& request, std::vector<std::string>& chosen) {
   const auto add = [&chosen](bool given, const char* name) {
     if (!given) chosen.emplace_back(name);
   };
-  const bool batch_decides = request.global_batch && request.grad_accum;
+  const auto decide = [](const auto& a, const auto& b) { return a.has_value() && b.has_value(); };
   add(request.seq.has_value(), "seq");
-  add(request.micro_batch.has_value() || batch_decides, "micro_batch");
+  add(request.micro_batch || decide(request.global_batch, request.grad_accum), "micro_batch");
+  add(request.grad_accum || decide(request.global_batch, request.micro_batch), "grad_accum");
+  add(request.global_batch || decide(request.micro_batch, request.grad_accum), "global_batch");
+  if (plan::open_choices(request).vpp) chosen.emplace_back("vpp");
   add(request.zero.has_value(), "zero");
   add(request.recompute.has_value(), "recompute");
   add(request.offload.has_value(), "offload");
@@ -39,10 +41,6 @@ void list_chosen(const plan::PlanRequest& request, std::vector<std::string>& cho
   if (request.tuning) {
     add(request.lora_rank.has_value() || request.tuning == plan::Tuning::full, "lora_rank");
   }
-}
-
-std::int64_t usual_seq(const model::ModelConfig& model) {
-  return model.max_positions > 0 ? std::min(model.max_positions, kUsualSeq) : kUsualSeq;
 }
 
 void refuse_without_device(const LoadedRun& run) {

@@ -137,7 +137,8 @@ json::Value run_json(const std::optional<RunAnswer>& run) {
                       {"single_device_days", number_json(run->single_device_days)},
                       {"speedup", number_json(run->speedup)},
                       {"speedup_kept", number_json(run->speedup_kept)},
-                      {"cost_usd", number_json(run->cost_usd)}};
+                      {"cost_usd", number_json(run->cost_usd)},
+                      {"deadline_days", run->deadline_days}};
 }
 
 json::Value texts_json(const std::vector<std::string>& texts) {

@@ -57,6 +57,7 @@ void add_experts_note(const model::ModelConfig& model, const plan::Plan& plan,
 void add_run_notes(const PlannedRun& planned, const plan::Profile& profile,
                    std::vector<std::string>& notes) {
   const plan::Plan& plan = planned.plan;
+  if (plan.tuning != plan::Tuning::full) notes.emplace_back(kAdaptersElsewhere);
   add_zero_note(plan, notes);
   const predict::ActivationBytes activations = predict::activation_bytes(planned.memory);
   const std::int64_t tokens = plan.micro_batch * (plan.seq / plan.cp);

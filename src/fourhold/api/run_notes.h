@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "fourhold/api/plan_choice.h"
@@ -11,7 +12,12 @@
 
 namespace fourhold::api {
 
-// Adds notes on: ZeRO over one rank (it changes nothing), logits that outweigh the other
+// Who trains adapters. No full stop.
+inline constexpr std::string_view kAdaptersElsewhere =
+    "adapters are planned here and trained elsewhere: Hugging Face PEFT and LitGPT run them "
+    "(--profile peft or litgpt predicts their bytes), Fourhold's own engine does not";
+
+// Adds notes on: adapters, ZeRO over one rank (it changes nothing), logits that outweigh the other
 // activations, a precision whose updates are lost, an allocator at the end of the device, and a
 // start-up that needs more than the device has and than the step.
 void add_run_notes(const PlannedRun& planned, const plan::Profile& profile,

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "fourhold/api/option.h"
+#include "fourhold/api/run_notes.h"
 #include "fourhold/base/quantity.h"
 #include "fourhold/plan/field_value.h"
 #include "fourhold/plan/plan_fields.h"
@@ -36,6 +37,16 @@ std::string brief_change(const std::string& change) {
   return change.substr(0, std::min(change.find(": "), change.find(" accumulation steps")));
 }
 
+// What is still wrong with it, or that nothing is.
+std::string then_text(const predict::Answer& answer) {
+  if (answer.then_change) return "it fits with " + brief_change(answer.then_change->change);
+  if (answer.then_host_lacks > Bytes(0)) {
+    return fmt::format("host memory lacks {} (--host-memory says what there is)",
+                       format_bytes(answer.then_host_lacks));
+  }
+  return std::string(class_text(answer.then_class));
+}
+
 bool cures(const predict::Answer& answer) {
   return answer.then_class == VerdictClass::fits || answer.then_change.has_value();
 }
@@ -59,6 +70,15 @@ const predict::Answer* best_answer(const predict::Verdict& verdict) {
   for (const predict::Answer& answer : verdict.answers)
     if (best == nullptr || is_better(answer, *best)) best = &answer;
   return best;
+}
+
+// Beside a cure that trains less than was asked for: the first that trains all of it, elsewhere.
+const predict::Answer* whole_answer(const predict::Verdict& verdict, const predict::Answer& best) {
+  if (best.plan.tuning == plan::Tuning::full) return nullptr;
+  for (const predict::Answer& answer : verdict.answers) {
+    if (cures(answer) && answer.plan.tuning == plan::Tuning::full) return &answer;
+  }
+  return nullptr;
 }
 
 // The value of one plan field, as a flag would write it.
@@ -162,7 +182,8 @@ report::Ink verdict_ink(const predict::Verdict& verdict) {
   return yes ? report::Ink::good : report::Ink::bad;
 }
 
-std::string first_answer_text(const predict::Verdict& verdict, const report::Screen& screen) {
+std::string first_answer_text(const predict::Verdict& verdict, const report::Screen& screen,
+                              const std::string& lead) {
   const predict::Answer* answer = best_answer(verdict);
   if (answer == nullptr && verdict.verdict == VerdictClass::fits_but_takes_too_long) {
     return "More replicas alone do not make the deadline: allow a larger --global-batch.\n";
@@ -174,11 +195,25 @@ std::string first_answer_text(const predict::Verdict& verdict, const report::Scr
     return fmt::format("Change first: {} more host memory per device, or a smaller offload.\n",
                        format_bytes(verdict.missing_bytes));
   }
-  const std::string start = "Change first: " + answer->change;
+  const std::string start = lead + answer->change;
   if (verdict.verdict == VerdictClass::fits_but_takes_too_long) {
-    return report::first_that_fits({start + ".", start.substr(0, start.find(" (")) + ".",
-                                    start.substr(0, start.find(", with")) + ".",
-                                    "Change first: " + brief_change(answer->change) + "."},
+    const std::string& change = answer->change;
+    return report::first_that_fits({start + ".", lead + change.substr(0, change.find(" (")) + ".",
+                                    lead + change.substr(0, change.find(", with")) + ".",
+                                    lead + brief_change(answer->change) + "."},
+                                   screen.columns) +
+           "\n";
+  }
+  const std::string step = brief_change(answer->change);
+  const predict::Answer* whole = whole_answer(verdict, *answer);
+  if (whole != nullptr) {
+    const std::string then =
+        answer->then_change ? ", then " + brief_change(answer->then_change->change) : "";
+    const std::string other = brief_change(whole->change);
+    return report::first_that_fits({fmt::format("{}{}{}: it fits; or {}.", lead, step, then, other),
+                                    fmt::format("{}{}{}; or {}.", lead, step, then, other),
+                                    fmt::format("{}{}; or {}.", step, then, other),
+                                    fmt::format("{}; or {}.", step, other)},
                                    screen.columns) +
            "\n";
   }
@@ -188,14 +223,14 @@ std::string first_answer_text(const predict::Verdict& verdict, const report::Scr
                {fmt::format("{}, then {}: it fits.", start, answer->then_change->change),
                 fmt::format("{}, then {}: it fits.", start, second),
                 fmt::format("{}, then {}.", start, second),
-                fmt::format("Change first: {}, then {}.", brief_change(answer->change), second)},
+                fmt::format("{}{}, then {}.", lead, step, second)},
                screen.columns) +
            "\n";
   }
   std::string saves = format_bytes(answer->saves_bytes);
   if (verdict.reason == "host_memory") saves += " of host memory";
   const std::string then(class_text(answer->then_class));
-  const std::string brief = "Change first: " + brief_change(answer->change);
+  const std::string brief = lead + step;
   return report::first_that_fits({fmt::format("{}; saves {}, then {}.", start, saves, then),
                                   fmt::format("{}; saves {}, then {}.", brief, saves, then),
                                   fmt::format("{}; then {}.", brief, then), brief + "."},
@@ -216,9 +251,7 @@ std::string answers_text(const predict::Verdict& verdict, const report::Screen& 
   report::Table table(std::move(columns));
   for (const predict::Answer& answer : verdict.answers) {
     std::vector<std::string> cells{answer.change, format_bytes(answer.saves_bytes),
-                                   answer.then_change
-                                       ? "it fits with " + brief_change(answer.then_change->change)
-                                       : std::string(class_text(answer.then_class))};
+                                   then_text(answer)};
     if (timed) {
       cells.insert(cells.begin() + 2, answer.costs_time_percent
                                           ? fmt::format("{:+.0f}%", *answer.costs_time_percent)
@@ -234,37 +267,58 @@ std::string answers_text(const predict::Verdict& verdict, const report::Screen& 
         "devices at twice the speed are +0%.",
         screen.columns, "  ");
   }
+  if (std::any_of(verdict.answers.begin(), verdict.answers.end(), [](const predict::Answer& one) {
+        return one.plan.tuning != plan::Tuning::full;
+      })) {
+    text += report::wrapped(std::string(kAdaptersElsewhere) + ".", screen.columns, "  ");
+  }
   return text;
 }
 
 std::string plan_text(const plan::Plan& plan, const std::vector<std::string>& chosen,
-                      const report::Screen& screen) {
+                      const report::Screen& screen, const ChosenHow& how) {
   std::string text = report::wrapped(plan::to_string(plan), screen.columns, "Plan    ");
-  if (chosen.empty()) return text;
-  std::string list;
+  std::string defaults;
+  std::string found;
   for (const std::string& name : chosen) {
-    const std::string value = field_text(plan, name);
-    list += fmt::format("{}{} {}", list.empty() ? "" : ", ", flag_of(name), value);
+    const auto& searched = how.searched;
+    const bool by_search = std::find(searched.begin(), searched.end(), name) != searched.end();
+    std::string& list = by_search ? found : defaults;
+    list += fmt::format("{}{} {}", list.empty() ? "" : ", ", flag_of(name), field_text(plan, name));
   }
-  return text + report::wrapped(list + " (not given, so chosen here)", screen.columns, "Chosen  ");
+  const auto add = [&](std::string_view label, const std::string& list, std::string_view why) {
+    if (list.empty()) return;
+    text += report::wrapped(fmt::format("{} (not given, {})", list, why), screen.columns, label);
+  };
+  add("Chosen  ", defaults, how.defaults);
+  add("Found   ", found, how.search);
+  return text;
 }
 
-std::string split_text(const plan::Plan& plan) {
+std::string split_text(const plan::Plan& plan, SplitWords words) {
+  const bool brief = words == SplitWords::brief;
   std::string text;
   const auto add = [&text](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
-  const auto degree = [&add](std::string_view name, std::int64_t value) {
-    if (value > 1) add(fmt::format("{} {}", name, value));
+  const auto degree = [&](std::string_view name, std::int64_t value, std::int64_t most_unsaid) {
+    if (value <= most_unsaid) return;
+    const std::string part = fmt::format("{} {}", name, value);
+    if (brief && !text.empty()) {
+      text += " " + part;
+    } else {
+      add(part);
+    }
   };
-  degree("tp", plan.tp);
-  degree("pp", plan.pp);
-  degree("vpp", plan.vpp);
-  degree("cp", plan.cp);
-  degree("ep", plan.ep);
-  degree("dp", plan.dp);
-  if (plan.zero > 0) add(fmt::format("zero {}", plan.zero));
-  add(fmt::format("micro-batch {} x {}", plan.micro_batch, plan.grad_accum));
+  degree("tp", plan.tp, 1);
+  degree("pp", plan.pp, 1);
+  degree("vpp", plan.vpp, 1);
+  degree("cp", plan.cp, 1);
+  degree("ep", plan.ep, 1);
+  degree("dp", plan.dp, 1);
+  degree("zero", plan.zero, 0);
+  add(fmt::format("{} {} x {}", brief ? "batch" : "micro-batch", plan.micro_batch,
+                  plan.grad_accum));
   const std::string recompute = plan::to_string(plan.recompute);
-  if (recompute != "none") add("recompute " + recompute);
+  if (recompute != "none") add(brief ? recompute : "recompute " + recompute);
   if (plan.offload != plan::Offload::none) {
     add(fmt::format("offload {}", plan::kOffloadNames[static_cast<std::size_t>(plan.offload)]));
   }

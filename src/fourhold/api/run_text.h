@@ -1,6 +1,7 @@
 // Sentences and tables about a predicted run that verbs share. Every text ends its lines.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -52,21 +53,30 @@ struct Wording {
 [[nodiscard]] std::string_view short_memory_text(const predict::Verdict& verdict);
 
 // "Change first: ZeRO-3 over 8 devices; saves 104.70 GiB, then it fits." The first answer that
-// cures, else the one that saves most. One line.
+// cures, else the one that saves most. One line, behind `lead`.
 [[nodiscard]] std::string first_answer_text(const predict::Verdict& verdict,
-                                            const report::Screen& screen);
+                                            const report::Screen& screen,
+                                            const std::string& lead = "Change first: ");
 
 // The table of answers, with a title; "" where there are none.
 [[nodiscard]] std::string answers_text(const predict::Verdict& verdict,
                                        const report::Screen& screen);
 
-// "Plan: tp 8 (sp), dp 4 ..." and which of its fields were chosen here.
+// How the fields that nobody gave got their values.
+struct ChosenHow {
+  std::vector<std::string>
+      searched{};  // of them those that a search found; the others are defaults
+  std::string_view search = "the fastest that fits, as plan finds it";
+  std::string_view defaults = "so chosen here";
+};
+// "Plan: tp 8 (sp), dp 4 ..." and which of its fields were chosen here, and how.
 [[nodiscard]] std::string plan_text(const plan::Plan& plan, const std::vector<std::string>& chosen,
-                                    const report::Screen& screen);
+                                    const report::Screen& screen, const ChosenHow& how = {});
 
 // What splits a plan, without what is off: "tp 8, pp 16, dp 128, zero 1, micro-batch 1 x 16,
-// recompute full".
-[[nodiscard]] std::string split_text(const plan::Plan& plan);
+// recompute full"; in brief "tp 8 pp 16 dp 128 zero 1, batch 1 x 16, full".
+enum class SplitWords : std::uint8_t { whole, brief };
+[[nodiscard]] std::string split_text(const plan::Plan& plan, SplitWords words = SplitWords::whole);
 
 // "Title" painted, and a line break.
 [[nodiscard]] std::string title_text(const std::string& title, const report::Screen& screen);

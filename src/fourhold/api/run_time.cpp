@@ -76,6 +76,8 @@ RunAnswer run_answer(const LoadedRun& run, const TimeRequest& request, const pla
   const std::optional<double> price = price_of(run, request);
   RunAnswer answer;
   answer.tokens = *request.tokens;
+  answer.deadline_days = request.deadline_days();
+  answer.deadline_is_given = request.deadline.has_value();
   answer.days = tokens / step_tokens(plan) * step.step_seconds / predict::kSecondsPerDay;
   if (price) {
     answer.cost_usd = *price * static_cast<double>(plan.devices()) * answer.days * kHoursPerDay;

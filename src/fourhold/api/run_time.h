@@ -33,6 +33,8 @@ struct RunAnswer {
   std::optional<double> speedup;
   std::optional<double> speedup_kept;
   std::optional<double> cost_usd;  // absent without a price
+  double deadline_days = 0;        // above it the run takes too long
+  bool deadline_is_given = false;  // else kUsualDeadlineDays
 };
 
 struct TimeAnswer {

@@ -5,12 +5,10 @@
 #include <cstdint>
 #include <optional>
 
+#include "fourhold/api/defaults.h"
 #include "fourhold/api/option.h"
 
 namespace fourhold::api {
-
-// A run that takes longer than this takes too long where no deadline is given.
-inline constexpr double kUsualDeadlineDays = 120;
 
 struct TimeRequest {
   std::optional<std::int64_t> tokens{};       // of the whole run

@@ -1,5 +1,7 @@
 #include "fourhold/api/time_text.h"
 
+#include <string_view>
+
 #include <fmt/format.h>
 
 #include "fourhold/api/run_text.h"
@@ -15,6 +17,20 @@ std::string pace_text(const TimeAnswer& time) {
   std::string text = report::seconds_text(time.step->step_seconds) + " per step";
   if (time.run) text += ", " + report::days_text(time.run->days);
   return text;
+}
+
+std::string days_of_limit_text(const RunAnswer& run) {
+  constexpr std::string_view kUnit = " days";
+  const std::string takes = report::days_text(run.days);
+  std::string limit = report::days_text(run.deadline_days);
+  if (takes.ends_with(kUnit) && limit.ends_with(kUnit)) limit.resize(limit.size() - kUnit.size());
+  return takes + " of " + limit;
+}
+
+std::string deadline_lead(const TimeAnswer& time) {
+  if (!time.run || time.run->deadline_is_given) return "Change first: ";
+  return fmt::format("For {} (--deadline sets another): ",
+                     report::days_text(time.run->deadline_days));
 }
 
 std::string speed_lines(const TimeAnswer& time, const plan::Plan& plan,
@@ -44,6 +60,10 @@ std::string speed_lines(const TimeAnswer& time, const plan::Plan& plan,
         "{} of the ideal",
         report::days_text(*run.single_device_days), format_count(plan.devices()), *run.speedup,
         report::percent_text(*run.speedup_kept));
+  }
+  if (!run.deadline_is_given) {
+    whole +=
+        fmt::format("; without --deadline {} are the limit", report::days_text(run.deadline_days));
   }
   return text + report::wrapped(whole, screen.columns, "Run     ");
 }

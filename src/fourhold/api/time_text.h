@@ -12,6 +12,13 @@ namespace fourhold::api {
 // "1.23 s per step", and with tokens ", 136 days".
 [[nodiscard]] std::string pace_text(const TimeAnswer& time);
 
+// "127 days of 120": what it takes of what it may take, of a run that takes too long.
+[[nodiscard]] std::string days_of_limit_text(const RunAnswer& run);
+
+// How the answer to a run that takes too long starts: "Change first: ", or, where nobody gave a
+// deadline, "For 120 days (--deadline sets another): ".
+[[nodiscard]] std::string deadline_lead(const TimeAnswer& time);
+
 // "85,301 tokens/s (10,663 per device)", "MFU 45.1%", days, cost: facts beside the answer.
 [[nodiscard]] std::string speed_lines(const TimeAnswer& time, const plan::Plan& plan,
                                       const report::Screen& screen);

@@ -229,8 +229,9 @@ constexpr std::array kVerbs{
         "every candidate's memory is exact, and bounds alone exclude. What a flag gives is not "
         "searched. With --tokens it says how many days the run takes, what it costs, whether that "
         "is too long and how many devices would do; the scaling table says how much of the "
-        "speed-up is kept. Several devices are searched one by one and compared. Exit code 1 "
-        "means: nothing fits.",
+        "speed-up is kept. Several devices are searched one by one and compared. Without "
+        "--global-batch a step has 4,194,304 tokens, whatever --count is. Exit code 1 means: "
+        "nothing fits.",
         kPlanExamples),
     verb<PredictRequest, &predict>(
         "predict", "MODEL [PLAN_FILE] | PLAN_FILE [PLAN_FILE]",

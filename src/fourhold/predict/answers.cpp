@@ -1,6 +1,7 @@
 #include "fourhold/predict/answers.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -22,6 +23,8 @@ using plan::RecomputeKind;
 
 // Most devices an answer proposes to spread one replica's state over.
 constexpr std::int64_t kMostDevices = 1024;
+// Devices that are counted one by one, as they may stand in one machine; from there on by doubling.
+constexpr std::int64_t kCountedSingly = 8;
 // Tokens of a proposed chunk of head and loss.
 constexpr std::int64_t kLossChunk = 1024;
 
@@ -37,16 +40,14 @@ class Search {
         short_of_(short_of) {}
 
   std::vector<Answer> state() {
-    shard_state();
-    split_tensors();
-    split_layers();
-    if (short_of_ == ShortOf::host) {
-      offload_less();
+    // Who has one device asks first what it can do; among several, what is split costs least.
+    if (plan_.devices() == 1) {
+      shrink_state();
+      spread_state();
     } else {
-      offload();
+      spread_state();
+      shrink_state();
     }
-    smaller_optimizer_state();
-    train_adapters();
     return std::move(answers_);
   }
 
@@ -68,6 +69,24 @@ class Search {
   }
 
  private:
+  // On more devices.
+  void spread_state() {
+    shard_state();
+    split_tensors();
+    split_layers();
+  }
+
+  // On the devices there are.
+  void shrink_state() {
+    if (short_of_ == ShortOf::host) {
+      offload_less();
+    } else {
+      offload();
+    }
+    smaller_optimizer_state();
+    train_adapters();
+  }
+
   void on_the_same_devices() {
     smaller_micro_batch();
     recompute();
@@ -90,6 +109,7 @@ class Search {
     answer.saves_bytes = held(memory_) - held(predicted);
     const Capacity there = over_devices(capacity_, answer.plan.devices());
     answer.then_class = classify(predicted, there);
+    answer.then_host_lacks = shortfall_of(predicted, there).host;
     if (ends_state_failure(answer)) {
       Search next(config_, answer.plan, profile_, predicted, there, ShortOf::device);
       if (std::optional<Answer> cure = next.cure_on_the_same_devices()) {
@@ -152,7 +172,9 @@ class Search {
   }
 
   void shard_state() {
-    for (int zero = std::max(plan_.zero, 1); zero <= 3; ++zero) {
+    const auto first = static_cast<std::ptrdiff_t>(answers_.size());
+    bool cured_here = false;  // on the devices there are: nothing beats that
+    for (int zero = std::max(plan_.zero, 1); zero <= 3 && !cured_here; ++zero) {
       Kind kind(*this);
       const std::int64_t given = plan_.dp * plan_.cp;
       if (given > 1) {
@@ -162,12 +184,14 @@ class Search {
             kind.offer(fmt::format("ZeRO-{} over the {} replicas there are", zero, given),
                        changed)) {
           kind.keep();
-          return;
+          cured_here = true;
+          continue;
         }
       }
       // More devices on the same split: each one holds a smaller part, and runs its own
       // micro-batch.
-      for (std::int64_t replicas = 2; replicas <= kMostDevices; replicas *= 2) {
+      for (std::int64_t replicas = 2; replicas <= kMostDevices;
+           replicas += replicas < kCountedSingly ? 1 : replicas) {
         if (replicas <= plan_.dp) continue;
         Plan changed = plan_;
         changed.zero = zero;
@@ -179,10 +203,12 @@ class Search {
       }
       kind.keep();
     }
-    // Fewer devices cost less than less traffic.
-    std::stable_sort(answers_.begin(), answers_.end(), [](const Answer& a, const Answer& b) {
-      return a.plan.devices() < b.plan.devices();
-    });
+    // What cures first; fewer devices cost less than less traffic.
+    std::stable_sort(answers_.begin() + first, answers_.end(),
+                     [this](const Answer& a, const Answer& b) {
+                       if (progress(a) != progress(b)) return progress(a) > progress(b);
+                       return a.plan.devices() < b.plan.devices();
+                     });
   }
 
   void split_tensors() {
@@ -274,7 +300,7 @@ class Search {
     changed.tuning = plan::Tuning::lora;
     changed.lora_rank = plan::kDefaultLoraRank;
     const auto text = [&changed](std::string_view name, std::string_view frozen) {
-      return fmt::format("{} of rank {}: the base is frozen{} (fine-tuning only)", name,
+      return fmt::format("{} of rank {} (fine-tuning): the base is frozen{}", name,
                          changed.lora_rank, frozen);
     };
     if (!kind.offer(text("LoRA", ""), changed)) {

@@ -66,6 +66,7 @@ struct Answer {
   Bytes saves_bytes;
   std::optional<double> costs_time_percent;  // not known without the time model
   VerdictClass then_class = VerdictClass::fits;
+  Bytes then_host_lacks{};                  // of the host's memory, per device, with this change
   std::optional<SecondChange> then_change;  // with it it fits; absent: not needed, or none known
 };
 

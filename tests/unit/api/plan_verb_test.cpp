@@ -54,6 +54,7 @@ TEST(PlanVerb, ItsJsonHasTheseMembers) {
                                             "plans[].run.speedup number",
                                             "plans[].run.speedup_kept number",
                                             "plans[].run.cost_usd number",
+                                            "plans[].run.deadline_days number",
                                             "plans[].fit_probability number",
                                             "verdict.class text",
                                             "verdict.reason null",

@@ -88,7 +88,8 @@ TEST(Predict, WithTokensItSaysHowLongTheRunTakes) {
   const json::Value value = to_json(predict(request));
   EXPECT_EQ(keys_of(*value.find("run")),
             (std::vector<std::string>{"tokens integer", "days number", "single_device_days number",
-                                      "speedup number", "speedup_kept number", "cost_usd number"}));
+                                      "speedup number", "speedup_kept number", "cost_usd number",
+                                      "deadline_days number"}));
   const double days = value.find("run")->find("days")->number();
   EXPECT_DOUBLE_EQ(value.find("run")->find("cost_usd")->number(), days * 24 * 3 * 0.5);
   EXPECT_LE(value.find("run")->find("speedup_kept")->number(), 1);
