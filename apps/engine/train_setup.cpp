@@ -69,14 +69,21 @@ bool is_run(const plan::Plan& plan) {
          plan.tuning == plan::Tuning::full && plan.offload == plan::Offload::none;
 }
 
-// The verdict in words, for an Error's hint: the answers one by one.
+bool cures(const predict::Answer& answer) {
+  return answer.then_class == predict::VerdictClass::fits || answer.then_change.has_value();
+}
+
+// The verdict in words, for an Error's hint: the answers one by one, those that cure first.
 std::string answers_of(const predict::Verdict& verdict) {
+  std::vector<predict::Answer> answers = verdict.answers;
+  std::stable_partition(answers.begin(), answers.end(), cures);
   std::string text;
-  for (const predict::Answer& answer : verdict.answers) {
+  for (const predict::Answer& answer : answers) {
     if (!is_run(answer.plan)) continue;
-    const bool cures = answer.then_class == predict::VerdictClass::fits;
+    std::string then = cures(answer) ? ", then it fits" : "";
+    if (answer.then_change) then += " with " + answer.then_change->change;
     text += fmt::format("{}{} (saves {}{})", text.empty() ? "try " : "; ", answer.change,
-                        format_bytes(answer.saves_bytes), cures ? ", then it fits" : "");
+                        format_bytes(answer.saves_bytes), then);
   }
   return text.empty() ? "a smaller model, or a machine with more memory" : text;
 }
@@ -99,8 +106,9 @@ Bytes require_memory(const api::LoadedRun& run, const api::PlannedRun& planned,
                   predict::to_string(verdict.verdict), format_bytes(planned.memory.reserved_bytes),
                   format_bytes(capacity.usable_bytes), format_bytes(limit),
                   format_bytes(kOutsideAllowance)),
-      fmt::format("{}; as it is, it needs --memory {}B", answers_of(verdict),
-                  (planned.memory.reserved_bytes + kOutsideAllowance).count()),
+      fmt::format("{}; as it is, it needs --memory {}B ({})", answers_of(verdict),
+                  (planned.memory.reserved_bytes + kOutsideAllowance).count(),
+                  format_bytes(planned.memory.reserved_bytes + kOutsideAllowance)),
       ExitCode::answer_is_no);
 }
 
@@ -185,6 +193,10 @@ engine::CheckpointChoice checkpoint_choice(const api::TrainRequest& request,
 }  // namespace
 
 PreparedTraining prepare_training(const api::TrainRequest& request, const JoinedRanks& ranks) {
+  if (request.model.empty()) {
+    throw Error("MODEL", "is missing",
+                "name what to train, such as `fourhold train gpt2 --steps 100 --lr 6e-4`");
+  }
   if (!request.steps) throw Error("--steps", "is missing", "say how many, such as --steps 100");
   const api::RunRequest run_of = run_request(request);
   const api::LoadedRun run = api::load_run(run_of);
