@@ -17,6 +17,7 @@ plan::Plan unsplit(const LoadedRun& run, const plan::Plan& like, std::int64_t re
   plan.sp = false;
   plan.dp = replicas;
   plan.zero = run.profile.zero_stages.front();
+  plan.shard_groups = 1;
   plan.micro_batch = 1;
   if (plan.global_batch % replicas != 0) plan.global_batch = replicas;
   plan.grad_accum = plan.global_batch / replicas;

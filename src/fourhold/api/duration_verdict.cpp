@@ -48,7 +48,9 @@ std::optional<MoreDevices> widened(const plan::Plan& plan, double days, double d
   constexpr auto kMost = static_cast<double>(plan::kCountField.range.most);
   if (static_cast<double>(plan.devices()) * days / deadline > kMost / 2) return std::nullopt;
   MoreDevices more{.plan = plan};
-  more.plan.dp = replicas_at_this_speed(plan, days, deadline);
+  // As many in each shard group.
+  more.plan.dp = ceil_divide(replicas_at_this_speed(plan, days, deadline), plan.shard_groups) *
+                 plan.shard_groups;
   const std::int64_t least = plan.micro_batch * more.plan.dp;
   more.plan.grad_accum = ceil_divide(plan.global_batch, least);
   more.plan.global_batch = least * more.plan.grad_accum;

@@ -40,6 +40,7 @@ std::optional<std::int64_t> zero3_devices(const LoadedRun& run, const PlannedRun
   if (run.profile.zero_stages.back() != 3) return std::nullopt;
   plan::Plan whole = planned.plan;
   whole.tp = whole.pp = whole.vpp = whole.cp = whole.ep = whole.dp = 1;
+  whole.shard_groups = 1;
   whole.sp = false;
   whole.micro_batch = whole.grad_accum = whole.global_batch = 1;
   whole.schedule = plan::ScheduleKind::one_f_one_b;

@@ -24,12 +24,21 @@ std::vector<PlanRequest> candidates_of(const PlanRequest& request, const plan::P
   }
   std::vector<plan::RecomputePolicy> recomputes{first.recompute};
   if (!request.recompute) {
-    recomputes = {plan::recompute_from_string("none"), plan::recompute_from_string("selective"),
-                  plan::recompute_from_string("full")};
+    recomputes = {plan::recompute_from_string("none")};
+    if (profile.recompute_choice == plan::RecomputeChoice::groups) {
+      recomputes.push_back(plan::recompute_from_string("selective"));
+    } else {
+      for (const std::string_view set : plan::saved_set_names()) {
+        recomputes.push_back(plan::recompute_from_string(set));
+      }
+    }
+    recomputes.push_back(plan::recompute_from_string("full"));
   }
   std::vector<int> stages{first.zero};
   // One replica has nothing to shard over.
   if (!request.zero && first.dp * first.cp > 1) stages = profile.zero_stages;
+
+  if (first.shard_groups > 1 && !request.zero) std::erase(stages, 0);
 
   std::vector<PlanRequest> candidates;
   for (const Offload offload : offloads) {

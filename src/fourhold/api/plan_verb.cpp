@@ -44,6 +44,7 @@ void take_question(const plan::Plan& plan, plan::PlanRequest& request) {
   take(request.second_moment, plan.second_moment);
   take(request.gradient_accumulation, plan.gradient_accumulation);
   take(request.loss_chunk, plan.loss_chunk);
+  take(request.prediction_layers, plan.prediction_layers);
   take(request.tuning, plan.tuning);
   take(request.lora_rank, plan.lora_rank);
   take(request.lora_targets, plan.lora_targets);

@@ -61,7 +61,7 @@ constexpr std::array kRules{
     FrameworkRule{"ms-swift", "peft", llama, kFullest, kOff, "full", 0, refine_swift},
     FrameworkRule{"torchtune", "accelerate", llama, kFullest, kOff, "full", 0, refine_torchtune},
     FrameworkRule{"meta", "fsdp2", llama, kFullest, kWithTensor, "none", kOneSequence, nullptr},
-    FrameworkRule{"maxtext", "standard", llama, kFullest, kOff, "full", 0, refine_graph},
+    FrameworkRule{"maxtext", "maxtext", llama, kFullest, kOff, "full", 0, refine_maxtext},
     FrameworkRule{"jax", "standard", llama, kFullest, kOff, "none", 0, refine_graph},
     FrameworkRule{"levanter", "standard", gpt2, kFullest, kOff, "full", 0, refine_graph},
     FrameworkRule{"pathways", "standard", gpt2, kFullest, kOff, "full", 0, refine_graph}};

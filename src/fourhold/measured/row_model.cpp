@@ -90,7 +90,7 @@ model::Attention heads_of(const MeasuredRow& row) {
   model::Attention attention;
   attention.heads = *row.heads;
   attention.kv_heads = *row.kv_heads;
-  attention.head_dim = *row.hidden / *row.heads;
+  attention.head_dim = row.head_dim.value_or(*row.hidden / *row.heads);
   attention.value_head_dim = attention.head_dim;
   return attention;
 }
@@ -171,8 +171,7 @@ void style_llama(model::ModelConfig& config, model::LayerKind& layer, const Meas
   }
 }
 
-void style_megatron(model::ModelConfig& config, model::LayerKind& layer, const MeasuredRow& row,
-                    Findings& findings) {
+void style_megatron(model::ModelConfig& config, model::LayerKind& layer, const MeasuredRow& row) {
   const bool rms = row.fact("normalization") == "RMSNorm";
   set_norms(config, layer, rms ? model::NormKind::rms_norm : model::NormKind::layer_norm, !rms);
   set_biases(layer, !row.is_on("disable-bias-linear"));
@@ -183,9 +182,6 @@ void style_megatron(model::ModelConfig& config, model::LayerKind& layer, const M
   if (row.is_on("multi-latent-attention")) make_latent(layer.attention);
   if (row.is_on("qk-layernorm") || contains(row.model, "qk_layernorm")) {
     layer.attention.qk_norm = model::QkNorm::per_head;
-  }
-  if (!row.fact("mtp-num-layers").empty()) {
-    findings.assumes("multi-token prediction is left out");
   }
 }
 
@@ -204,7 +200,7 @@ std::optional<model::ModelConfig> model_of(const MeasuredRow& published, ModelSt
   if (style == ModelStyle::llama) {
     if (auto config = family_model(row, catalogue)) return config;
   }
-  if (!row.is_on("multi-latent-attention")) require_head_width(row);
+  if (!row.is_on("multi-latent-attention") && !row.head_dim) require_head_width(row);
   model::ModelConfig config;
   config.name = row.model;
   config.vocab = *row.vocab;
@@ -224,7 +220,7 @@ std::optional<model::ModelConfig> model_of(const MeasuredRow& published, ModelSt
       style_llama(config, layer, row);
       break;
     case ModelStyle::megatron:
-      style_megatron(config, layer, row, findings);
+      style_megatron(config, layer, row);
       break;
   }
   config.kinds = {layer};

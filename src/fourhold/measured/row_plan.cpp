@@ -149,6 +149,10 @@ plan::RecomputePolicy policy_of(std::string_view text) {
     const std::optional<std::int64_t> layers = number_behind(text, "block, ");
     return named(layers ? fmt::format("full:{}", *layers) : std::string("full"));
   }
+  // MaxText's names stand for themselves.
+  for (const std::string_view set : plan::saved_set_names()) {
+    if (text == set) return named(text);
+  }
   std::string groups;
   const auto add = [&groups](std::string_view group) {
     groups += (groups.empty() ? "selective:" : ",") + std::string(group);

@@ -9,6 +9,7 @@
 
 #include "fourhold/base/error.h"
 #include "fourhold/measured/framework_rule.h"
+#include "fourhold/measured/published_model.h"
 #include "fourhold/measured/row_cluster.h"
 #include "fourhold/measured/row_model.h"
 #include "fourhold/measured/row_plan.h"
@@ -58,8 +59,10 @@ RowReading skipped(std::string why, Findings findings) {
 
 }  // namespace
 
-RowReading setup_of(const MeasuredRow& row, Catalogue& catalogue) {
+RowReading setup_of(const MeasuredRow& published, Catalogue& catalogue) {
   RowDraft draft(catalogue);
+  MeasuredRow row = published;
+  fill_published_sizes(row, draft.findings);
   if (!row.unusable.empty()) return skipped(row.unusable.front(), {});
   const FrameworkRule* rule = rule_of(row);
   if (rule == nullptr) {

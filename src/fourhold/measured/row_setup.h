@@ -34,6 +34,6 @@ struct RowReading {
 };
 
 // Never throws for what a row says: what cannot be rebuilt is skipped with the fact it lacks.
-[[nodiscard]] RowReading setup_of(const MeasuredRow& row, Catalogue& catalogue);
+[[nodiscard]] RowReading setup_of(const MeasuredRow& published, Catalogue& catalogue);
 
 }  // namespace fourhold::measured

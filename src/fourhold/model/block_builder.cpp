@@ -32,7 +32,8 @@ BlockBuilder::BlockBuilder(const ModelConfig& config, const BatchSizes& sizes,
       switches_(switches),
       block_(block),
       tokens_(checked_multiply(sizes.micro_batch, sizes.seq)),
-      seq_(sizes.seq) {
+      seq_(sizes.seq),
+      in_layer_(block.block == Block::layer) {
   block_.tensors.reserve(64);
   block_.operations.reserve(48);
 }
@@ -66,7 +67,7 @@ void BlockBuilder::add_parameters(const std::vector<Parameter>& parameters) {
 }
 
 std::int16_t BlockBuilder::parameter(TensorName name, Variant variant) const {
-  for (std::size_t i = 0; i < block_.parameters.size(); ++i) {
+  for (std::size_t i = block_.parameters.size(); i-- > 0;) {
     const BlockParameter& entry = block_.parameters[i];
     if (entry.parameter.name == name && entry.variant == variant) {
       return static_cast<std::int16_t>(i);
@@ -108,8 +109,10 @@ Tensor BlockBuilder::new_like(TensorId of, TensorName name) const {
 }
 
 Operation& BlockBuilder::operation(OpKind kind) {
-  block_.operations.emplace_back().kind = kind;
-  return block_.operations.back();
+  Operation& op = block_.operations.emplace_back();
+  op.kind = kind;
+  op.of_layer = in_layer_;
+  return op;
 }
 
 const Tensor& BlockBuilder::at(TensorId id) const {

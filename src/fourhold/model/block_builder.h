@@ -21,7 +21,10 @@ class BlockBuilder {
   [[nodiscard]] Extent token_extent() const { return {Dim::tokens, tokens_}; }
 
   void add_parameters(const std::vector<Parameter>& parameters);
-  // Index of the parameter of that name, or -1 when this model has none.
+  // Whether the operations that follow are those of a layer: so it starts in a layer's block.
+  void stand_in_layer(bool inside) { in_layer_ = inside; }
+  // Index of the parameter of that name, or -1 when this model has none; of several the one added
+  // last.
   [[nodiscard]] std::int16_t parameter(TensorName name, Variant variant = Variant::plain) const;
   // The same for a bias. Naming the weight as its own bias says: none here.
   [[nodiscard]] std::int16_t bias_of(TensorName weight, TensorName bias) const;
@@ -98,12 +101,21 @@ class BlockBuilder {
   BlockOperations& block_;
   std::int64_t tokens_;
   std::int64_t seq_;
+  bool in_layer_;
   SharedInput shared_input_;
 };
 
 // The branches of a layer: from the branch's (normalised) input to what is added to the stream.
 TensorId attention_branch(BlockBuilder& build, const Attention& attention, TensorId x);
 TensorId feed_forward_branch(BlockBuilder& build, const FeedForward& feed_forward, TensorId x);
+// A whole layer, from the stream to the stream.
+TensorId layer_body(BlockBuilder& build, const LayerKind& kind, TensorId x);
+// Looks `token_ids` up in the token table and brings the rows to the stream.
+TensorId look_up_tokens(BlockBuilder& build, TensorId token_ids);
+// The layers of multi-token prediction behind the model's last one, each with its loss. `x`: the
+// hidden states under the final norm.
+void prediction_operations(BlockBuilder& build, const LayerKind& kind, TensorId x,
+                           TensorName head_weight);
 // From the head's input (inside the branch) to the loss.
 TensorId loss_operations(BlockBuilder& build, TensorId x, TensorName head_weight);
 

@@ -80,6 +80,13 @@ enum class TensorName : std::uint8_t {
   // parameters of the head block
   final_norm_weight,
   final_norm_bias,
+  prediction_token_norm_weight,  // multi-token prediction: of the next token's embedding
+  prediction_token_norm_bias,
+  prediction_hidden_norm_weight,  // of the hidden states it is joined with
+  prediction_hidden_norm_bias,
+  prediction_projection,  // 2 hidden -> hidden
+  prediction_final_norm_weight,
+  prediction_final_norm_bias,
   head_projection,  // opt-350m: hidden -> embedding_width
   head_weight,
   head_bias,
@@ -184,6 +191,20 @@ enum class TensorName : std::uint8_t {
   final_norm_wide,
   final_norm_normalised,
   final_norm_out,
+  prediction_token_norm_statistics,
+  prediction_token_norm_wide,
+  prediction_token_norm_normalised,
+  prediction_token_norm_out,
+  prediction_hidden_norm_statistics,
+  prediction_hidden_norm_wide,
+  prediction_hidden_norm_normalised,
+  prediction_hidden_norm_out,
+  prediction_joined,     // both norms' results, 2 hidden wide
+  prediction_projected,  // the input of the layer
+  prediction_final_norm_statistics,
+  prediction_final_norm_wide,
+  prediction_final_norm_normalised,
+  prediction_final_norm_out,
   head_projected,
   logits,
   logits_gathered,  // from all ranks of tp

@@ -10,7 +10,7 @@ struct KindSpelling {
   std::string_view text;
 };
 
-constexpr std::array<KindSpelling, 28> kKindSpellings{{
+constexpr std::array<KindSpelling, 29> kKindSpellings{{
     {OpKind::embedding_lookup, "embedding_lookup"},
     {OpKind::add_positions, "add_positions"},
     {OpKind::norm, "norm"},
@@ -34,6 +34,7 @@ constexpr std::array<KindSpelling, 28> kKindSpellings{{
     {OpKind::permute, "permute"},
     {OpKind::unpermute, "unpermute"},
     {OpKind::add, "add"},
+    {OpKind::concatenate, "concatenate"},
     {OpKind::cross_entropy, "cross_entropy"},
     {OpKind::chunked_loss, "chunked_loss"},
     {OpKind::enter_branch, "enter_branch"},

@@ -83,6 +83,43 @@ BlockOperations new_block(Block kind, std::int32_t layer_kind) {
 
 }  // namespace
 
+TensorId look_up_tokens(BlockBuilder& build, TensorId token_ids) {
+  const TensorId partial = build.tensor(
+      {.name = TensorName::embedded,
+       .region = Region::inner,
+       .dtype = build.switches().compute,
+       .shape = {build.token_extent(), {Dim::hidden, build.config().embedding_width}}});
+  Operation& lookup = build.operation(OpKind::embedding_lookup);
+  lookup.inputs = {token_ids};
+  lookup.outputs = {partial};
+  lookup.parameters = {build.parameter(TensorName::token_embedding)};
+  lookup.saved = {token_ids};
+  build.mark_partial(partial);
+  return build.leave(partial, TensorName::embedded);
+}
+
+TensorId layer_body(BlockBuilder& build, const LayerKind& kind, TensorId x) {
+  const bool has_attention = kind.attention.kind != AttentionKind::none;
+  const bool has_feed_forward = kind.feed_forward.kind != FeedForwardKind::none;
+  if (is_parallel(kind.placement) && has_attention && has_feed_forward) {
+    return parallel_layer(build, kind, x);
+  }
+  if (has_attention) {
+    x = residual_step(
+        build, kind, x, kNorm1, kAttentionPostNorm, TensorName::attention_residual_mask,
+        TensorName::attention_dropped,
+        has_feed_forward ? TensorName::hidden_states_mid : TensorName::hidden_states_out,
+        [&](TensorId in) { return attention_branch(build, kind.attention, in); });
+  }
+  if (has_feed_forward) {
+    x = residual_step(
+        build, kind, x, kNorm2, kFeedForwardPostNorm, TensorName::feed_forward_residual_mask,
+        TensorName::feed_forward_dropped, TensorName::hidden_states_out,
+        [&](TensorId in) { return feed_forward_branch(build, kind.feed_forward, in); });
+  }
+  return x;
+}
+
 BlockOperations embedding_operations(const ModelConfig& config, const BatchSizes& sizes,
                                      const Switches& switches) {
   BlockOperations block = new_block(Block::embedding, -1);
@@ -93,18 +130,7 @@ BlockOperations embedding_operations(const ModelConfig& config, const BatchSizes
                               .region = Region::inner,
                               .dtype = switches.index,
                               .shape = {build.token_extent()}});
-  const TensorId partial =
-      build.tensor({.name = TensorName::embedded,
-                    .region = Region::inner,
-                    .dtype = switches.compute,
-                    .shape = {build.token_extent(), {Dim::hidden, config.embedding_width}}});
-  Operation& lookup = build.operation(OpKind::embedding_lookup);
-  lookup.inputs = {block.input};
-  lookup.outputs = {partial};
-  lookup.parameters = {build.parameter(TensorName::token_embedding)};
-  lookup.saved = {block.input};
-  build.mark_partial(partial);
-  TensorId x = build.leave(partial, TensorName::embedded);
+  TensorId x = look_up_tokens(build, block.input);
   if (build.parameter(TensorName::embedding_projection) >= 0) {
     x = build.linear(x, {.weight = TensorName::embedding_projection,
                          .bias = TensorName::embedding_projection,
@@ -133,27 +159,7 @@ BlockOperations layer_operations(const ModelConfig& config, std::int32_t layer_k
   BlockBuilder build(config, sizes, switches, block);
   build.add_parameters(layer_parameters(config, kind));
   block.input = build.stream_tensor(TensorName::hidden_states);
-  TensorId x = block.input;
-  const bool has_attention = kind.attention.kind != AttentionKind::none;
-  const bool has_feed_forward = kind.feed_forward.kind != FeedForwardKind::none;
-  if (is_parallel(kind.placement) && has_attention && has_feed_forward) {
-    block.output = parallel_layer(build, kind, x);
-    return block;
-  }
-  if (has_attention) {
-    x = residual_step(
-        build, kind, x, kNorm1, kAttentionPostNorm, TensorName::attention_residual_mask,
-        TensorName::attention_dropped,
-        has_feed_forward ? TensorName::hidden_states_mid : TensorName::hidden_states_out,
-        [&](TensorId in) { return attention_branch(build, kind.attention, in); });
-  }
-  if (has_feed_forward) {
-    x = residual_step(
-        build, kind, x, kNorm2, kFeedForwardPostNorm, TensorName::feed_forward_residual_mask,
-        TensorName::feed_forward_dropped, TensorName::hidden_states_out,
-        [&](TensorId in) { return feed_forward_branch(build, kind.feed_forward, in); });
-  }
-  block.output = x;
+  block.output = layer_body(build, kind, block.input);
   return block;
 }
 
@@ -162,7 +168,8 @@ BlockOperations head_operations(const ModelConfig& config, const BatchSizes& siz
   BlockOperations block = new_block(Block::head, -1);
   BlockBuilder build(config, sizes, switches, block);
   build.add_parameters(head_parameters(config));
-  if (config.tied) {
+  // Layers of multi-token prediction look tokens up in the embedding's table.
+  if (config.tied || switches.prediction_layers > 0) {
     for (const Parameter& parameter : embedding_parameters(config)) {
       if (parameter.name != TensorName::token_embedding) continue;
       const bool trained =
@@ -175,6 +182,10 @@ BlockOperations head_operations(const ModelConfig& config, const BatchSizes& siz
   block.input = build.stream_tensor(TensorName::hidden_states);
   TensorId x = block.input;
   if (config.final_norm) x = build.norm(x, config.norm, kFinalNorm);
+  if (switches.prediction_layers > 0) {
+    const auto last = static_cast<std::size_t>(config.layers.back());
+    prediction_operations(build, config.kinds[last], x, head_weight);
+  }
   if (build.parameter(TensorName::head_projection) >= 0) {
     x = build.linear(x, {.weight = TensorName::head_projection,
                          .bias = TensorName::head_projection,

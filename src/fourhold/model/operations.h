@@ -49,6 +49,7 @@ enum class OpKind : std::uint8_t {
   permute,        // rows copied to their experts' order, k per token
   unpermute,      // rows weighted (or only summed) back to tokens
   add,            // residual sum
+  concatenate,    // two tensors side by side in the last dimension
   cross_entropy,  // sum over valid tokens / valid tokens of the global batch
   chunked_loss,   // head and loss in chunks of tokens; also makes the gradients, in its forward
   // Borders that plan/sharding turns into collectives, or into nothing for a group of one.
@@ -138,6 +139,7 @@ struct Operation {
   ActivationKind activation = ActivationKind::gelu;
   NormKind norm = NormKind::rms_norm;
   Gathered gathered = Gathered::again;  // enter_branch only
+  bool of_layer = false;  // of a layer of the model, or of one that stands in the head's block
   // The gradient of the first input takes over the storage of `gradient_in_place_of`.
   TensorId gradient_in_place_of = kNoTensor;
   std::int64_t window = 0;  // attention: tokens of a sliding window, 0 = all before

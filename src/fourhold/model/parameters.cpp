@@ -244,6 +244,24 @@ std::vector<Parameter> head_parameters(const ModelConfig& config) {
   return out.take();
 }
 
+std::vector<Parameter> prediction_parameters(const ModelConfig& config, const LayerKind& kind) {
+  const Extent hidden{Dim::hidden, config.hidden};
+  Collector out;
+  out.norm(TensorName::prediction_token_norm_weight, TensorName::prediction_token_norm_bias, hidden,
+           config.norm_bias);
+  out.norm(TensorName::prediction_hidden_norm_weight, TensorName::prediction_hidden_norm_bias,
+           hidden, config.norm_bias);
+  out.matrix(TensorName::prediction_projection,
+             {{Dim::ffn, config.hidden}, {Dim::other, checked_multiply(2, config.hidden)}});
+  std::vector<Parameter> parameters = out.take();
+  for (const Parameter& parameter : layer_parameters(config, kind)) parameters.push_back(parameter);
+  Collector behind;
+  behind.norm(TensorName::prediction_final_norm_weight, TensorName::prediction_final_norm_bias,
+              hidden, config.norm_bias);
+  for (const Parameter& parameter : behind.take()) parameters.push_back(parameter);
+  return parameters;
+}
+
 ParameterCounts count_parameters(const ModelConfig& config) {
   ParameterCounts counts;
   const std::vector<Parameter> embedding = embedding_parameters(config);

@@ -36,6 +36,10 @@ struct Parameter {
 [[nodiscard]] std::vector<Parameter> layer_parameters(const ModelConfig& config,
                                                       const LayerKind& kind);
 [[nodiscard]] std::vector<Parameter> head_parameters(const ModelConfig& config);
+// Of one layer of multi-token prediction: its layer, and 2 h^2 + 3 h (h more for each norm's bias)
+// around it (DeepSeek-V3, arXiv 2412.19437, section 2.2). Embedding and head are the model's own.
+[[nodiscard]] std::vector<Parameter> prediction_parameters(const ModelConfig& config,
+                                                           const LayerKind& kind);
 
 // Exact counts of the language model. `active`: what one token touches (routed experts outside its
 // top-k left out; embeddings counted). `embedding`: the token table (counted once if tied).

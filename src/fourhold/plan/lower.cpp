@@ -109,10 +109,10 @@ ProgramBlocks lower_all(const model::ModelConfig& config, const Plan& plan,
     if (in_fp8) keep_operands_in_fp8(block);
     if (plan.activation_offload == ActivationOffload::residual) offload_input(block);
   }
-  // A selective policy drops what it names in the head too (its norm); full keeps the head whole.
-  blocks.head =
-      lowering.add(model::head_operations(config, sizes, switches),
-                   plan.recompute.kind == RecomputeKind::selective ? plan.recompute : none, blocks);
+  // A selective policy drops what it names in the head too (its norm); full keeps the head whole,
+  // but for layers of multi-token prediction. Those are none of the first K.
+  blocks.head = lowering.add(model::head_operations(config, sizes, switches),
+                             partly ? none : plan.recompute, blocks);
   return blocks;
 }
 

@@ -38,6 +38,23 @@ Progression progression(const Plan& plan, Axis axis, const Coordinates& at, std:
       return {rank - place * plan.tp, plan.tp, data};
     case Axis::expert_sharding:
       return {rank - place / plan.ep * plan.ep * plan.tp, plan.ep * plan.tp, data / plan.ep};
+    case Axis::shard_group: {
+      const std::int64_t size = data / plan.shard_groups;
+      return {rank - place % size * plan.tp, plan.tp, size};
+    }
+    case Axis::shard_replicas: {
+      const std::int64_t size = data / plan.shard_groups;
+      return {rank - place / size * size * plan.tp, size * plan.tp, plan.shard_groups};
+    }
+    case Axis::expert_shard_group: {
+      const std::int64_t size = data / plan.ep / plan.shard_groups;
+      return {rank - place / plan.ep % size * plan.ep * plan.tp, plan.ep * plan.tp, size};
+    }
+    case Axis::expert_shard_replicas: {
+      const std::int64_t size = data / plan.ep / plan.shard_groups;
+      return {rank - place / plan.ep / size * size * plan.ep * plan.tp, size * plan.ep * plan.tp,
+              plan.shard_groups};
+    }
     case Axis::kv_replicas: {
       const std::int64_t replicas = kv_replicas(plan, kv_heads);
       return {rank - at.tp % replicas, 1, replicas};

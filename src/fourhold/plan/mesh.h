@@ -9,8 +9,10 @@
 namespace fourhold::plan {
 
 // Groups of ranks that communicate. `sharding` is dp x cp, over which ZeRO splits dense state;
-// `expert_sharding` is dp x cp / ep; `kv_replicas` share one kv head when tp exceeds their number;
-// `embedding` is the first and the last stage of a pipeline with a tied embedding.
+// `expert_sharding` is dp x cp / ep; of each, `shard_group` is the part that holds all shards once
+// and `shard_replicas` the ranks that hold the same one; `kv_replicas` share one kv head when tp
+// exceeds their number; `embedding` is the first and the last stage of a pipeline with a tied
+// embedding.
 enum class Axis : std::uint8_t {
   tp,
   cp,
@@ -19,6 +21,10 @@ enum class Axis : std::uint8_t {
   ep,
   sharding,
   expert_sharding,
+  shard_group,
+  expert_shard_group,
+  shard_replicas,
+  expert_shard_replicas,
   kv_replicas,
   embedding,
   world

@@ -109,6 +109,7 @@ model::Switches switches_of(const Plan& plan, const Profile& profile) {
   model::Switches switches = profile.switches;
   switches.compute = compute_type(plan.precision);
   switches.loss_chunk = plan.loss_chunk;
+  switches.prediction_layers = plan.prediction_layers;
   if (plan.tuning != Tuning::full) {
     switches.adapters = model::Adapters::lora;
     switches.lora_rank = plan.lora_rank;

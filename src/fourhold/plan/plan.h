@@ -52,6 +52,7 @@ struct Plan {
   std::int64_t ep = 1;            // expert parallel, inside dp x cp
   std::int64_t dp = 1;            // data parallel
   int zero = 0;                   // ZeRO stage over dp x cp
+  std::int64_t shard_groups = 1;  // of dp x cp, each with all that ZeRO shards
   std::int64_t micro_batch = 1;   // sequences per micro-batch
   std::int64_t grad_accum = 1;    // micro-batches per step and replica
   std::int64_t global_batch = 1;  // micro_batch x grad_accum x dp
@@ -67,7 +68,8 @@ struct Plan {
   MomentFormat first_moment = MomentFormat::automatic;
   MomentFormat second_moment = MomentFormat::automatic;
   GradientAccumulation gradient_accumulation = GradientAccumulation::same_as_gradient;
-  std::int64_t loss_chunk = 0;  // tokens per chunk of head and loss, 0 = whole
+  std::int64_t loss_chunk = 0;         // tokens per chunk of head and loss, 0 = whole
+  std::int64_t prediction_layers = 0;  // of multi-token prediction, 0 = none
   Tuning tuning = Tuning::full;
   std::int64_t lora_rank = 0;
   model::AdapterTargets lora_targets = model::AdapterTargets::all();

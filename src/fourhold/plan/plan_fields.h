@@ -61,6 +61,9 @@ void visit_fields(Visitor&& visit, Owners&... owners) {
       FieldInfo{
           "zero", "ZeRO stage over dp x cp: what is sharded, 0 nothing to 3 all state", {0, 3}},
       owners.zero...);
+  visit(FieldInfo{"shard_groups", "groups of dp x cp that each hold all ZeRO shards (HSDP)",
+                  kDegreeRange},
+        owners.shard_groups...);
   visit(FieldInfo{"micro_batch", "sequences per micro-batch of one replica", kCountRange},
         owners.micro_batch...);
   visit(FieldInfo{"grad_accum", "micro-batches per step of one replica", kCountRange},
@@ -91,6 +94,10 @@ void visit_fields(Visitor&& visit, Owners&... owners) {
                   "tokens per chunk of head and loss, 0 = all at once",
                   {0, kCountRange.most}},
         owners.loss_chunk...);
+  visit(FieldInfo{"prediction_layers",
+                  "layers of multi-token prediction trained behind the last, 0 = none",
+                  {0, 64}},
+        owners.prediction_layers...);
   visit(FieldInfo{"tuning", "train all weights, or low-rank adapters beside frozen ones"},
         owners.tuning...);
   visit(FieldInfo{"lora_rank",

@@ -109,6 +109,10 @@ std::string to_string(const Plan& plan) {
   add_moment("second", plan.second_moment);
   if (plan.gradient_accumulation == GradientAccumulation::fp32) line.add("fp32 gradients");
   if (plan.loss_chunk > 0) line.add(fmt::format("loss in chunks of {}", plan.loss_chunk));
+  if (plan.shard_groups > 1) line.add(fmt::format("shard groups {}", plan.shard_groups));
+  if (plan.prediction_layers > 0) {
+    line.add(fmt::format("multi-token prediction {}", plan.prediction_layers));
+  }
   if (plan.tuning != Tuning::full) {
     line.add(fmt::format("{} of rank {}", kTuningNames[static_cast<std::size_t>(plan.tuning)],
                          plan.lora_rank));

@@ -1,5 +1,6 @@
 #include "fourhold/plan/plan_request.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -99,13 +100,21 @@ void choose_tuning(const PlanRequest& request, Plan& plan) {
                   : std::string("give the tokens per sequence"));
 }
 
+// The profile's first ZeRO stage; with shard groups the first that shards anything.
+int first_stage(const PlanRequest& request, const Profile& profile) {
+  const std::vector<int>& stages = profile.zero_stages;
+  if (request.shard_groups.value_or(1) == 1) return stages.front();
+  const auto shards = std::find_if(stages.begin(), stages.end(), [](int zero) { return zero > 0; });
+  return shards == stages.end() ? stages.front() : *shards;
+}
+
 }  // namespace
 
 Plan complete(const PlanRequest& request, const model::ModelConfig& config,
               const Profile& profile) {
   Plan plan;
   plan.profile = profile.name;
-  if (!profile.zero_stages.empty()) plan.zero = profile.zero_stages.front();
+  if (!profile.zero_stages.empty()) plan.zero = first_stage(request, profile);
   visit_fields(
       [](const FieldInfo& /*info*/, const auto& wanted, auto& value) {
         if (wanted.has_value()) value = *wanted;

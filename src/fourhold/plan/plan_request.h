@@ -24,6 +24,7 @@ struct PlanRequest {
   std::optional<std::int64_t> ep{};
   std::optional<std::int64_t> dp{};
   std::optional<int> zero{};
+  std::optional<std::int64_t> shard_groups{};
   std::optional<std::int64_t> micro_batch{};
   std::optional<std::int64_t> grad_accum{};
   std::optional<std::int64_t> global_batch{};
@@ -39,6 +40,7 @@ struct PlanRequest {
   std::optional<MomentFormat> second_moment{};
   std::optional<GradientAccumulation> gradient_accumulation{};
   std::optional<std::int64_t> loss_chunk{};
+  std::optional<std::int64_t> prediction_layers{};
   std::optional<Tuning> tuning{};
   std::optional<std::int64_t> lora_rank{};
   std::optional<model::AdapterTargets> lora_targets{};

@@ -55,6 +55,11 @@ inline constexpr std::array<std::string_view, 2> kStateCreationNames{"before_fir
 enum class DeferredCollectives : std::uint8_t { no, yes };
 inline constexpr std::array<std::string_view, 2> kDeferredCollectivesNames{"no", "yes"};
 
+// How a framework names what it makes again: groups of operations and the first layers of a rank,
+// or whole layers but for what is saved by name (jax.checkpoint's policies).
+enum class RecomputeChoice : std::uint8_t { groups, saved_names };
+inline constexpr std::array<std::string_view, 2> kRecomputeChoiceNames{"groups", "saved_names"};
+
 // Where tensor parallelism gathers what sequence parallelism split: in a block of its own each
 // time, or in two blocks of the framework's that stay, one for inputs and one for gradients.
 enum class GatherBuffers : std::uint8_t { each_time, two_for_all };
@@ -173,9 +178,10 @@ struct ProfileTime {
   double step_correction = 1;
 };
 
-// What a profile may be able to split.
-inline constexpr std::array<std::string_view, 7> kSplitNames{"tp", "sp", "pp",     "vpp",
-                                                             "cp", "ep", "offload"};
+// What a profile may be able to split, or to train beside the model (mtp: multi-token prediction);
+// hsdp: ZeRO over a part of the data-parallel ranks.
+inline constexpr std::array<std::string_view, 9> kSplitNames{"tp", "sp",      "pp",  "vpp", "cp",
+                                                             "ep", "offload", "mtp", "hsdp"};
 
 struct Profile {
   std::string name;
@@ -231,6 +237,7 @@ struct Profile {
   ProfileTime time;
 
   // What it can express.
+  RecomputeChoice recompute_choice = RecomputeChoice::groups;
   std::vector<int> zero_stages;     // e.g. {0, 1}
   std::vector<std::string> splits;  // of kSplitNames
   [[nodiscard]] bool can(std::string_view split) const;

@@ -49,6 +49,9 @@ template <>
 inline constexpr std::span<const std::string_view> kEnumNames<DeferredCollectives>{
     kDeferredCollectivesNames};
 template <>
+inline constexpr std::span<const std::string_view> kEnumNames<RecomputeChoice>{
+    kRecomputeChoiceNames};
+template <>
 inline constexpr std::span<const std::string_view> kEnumNames<GatherBuffers>{kGatherBuffersNames};
 template <>
 inline constexpr std::span<const std::string_view> kEnumNames<UpdatedWeights>{kUpdatedWeightsNames};
@@ -245,6 +248,8 @@ void visit_profile_fields(Visitor&& visit, Owners&... owners) {
   visit(FieldInfo{"stalled_layer_seconds", "least time of a layer, x tp^0.9", {}, {0, 1}},
         owners.time.stalled_layer_seconds...);
 
+  visit(FieldInfo{"recompute_choice", "how it names what is made again"},
+        owners.recompute_choice...);
   visit(FieldInfo{"zero_stages", "ZeRO stages it has", {0, 3}}, owners.zero_stages...);
   visit(FieldInfo{"splits", "splits it has"}, owners.splits...);
 }

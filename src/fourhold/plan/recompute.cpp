@@ -49,7 +49,7 @@ class Decision {
     const Operation& op = block_.operations[index];
     const bool gathers = sharded_.collectives[index].kind == Collective::all_gather;
     if (gathers && op.gathered == model::Gathered::again) return true;
-    if (policy_.kind == RecomputeKind::full) return block_.block == model::Block::layer;
+    if (policy_.remakes_layers()) return op.of_layer;
     return dropped_group(op) != model::RecomputeGroup::none;
   }
   // The group by which a selective policy drops an operation's outputs.
@@ -61,6 +61,7 @@ class Decision {
   // The attention core hands its result on: it stays for the output projection, as the checkpointed
   // function's output does (Korthikanti 2022, sec. 5). Norms and activations drop their results.
   [[nodiscard]] bool stays(std::size_t storage, std::size_t producer) const {
+    if (policy_.remakes_layers()) return is_saved(storage) || leaves_layer(storage, producer);
     if (policy_.kind != RecomputeKind::selective) return false;
     if (block_.operations[producer].recompute != model::RecomputeGroup::attention) return false;
     for (const Operation& op : block_.operations) {
@@ -70,6 +71,48 @@ class Decision {
       }
     }
     return false;
+  }
+
+  // Of the tensors that a policy by names saves. Attention is known by what it reads and makes.
+  [[nodiscard]] bool is_saved(std::size_t storage) const {
+    for (std::size_t i = 0; i < block_.tensors.size(); ++i) {
+      if (root(static_cast<TensorId>(i)) != storage) continue;
+      switch (block_.tensors[i].name) {
+        case model::TensorName::gate:
+        case model::TensorName::up:
+        case model::TensorName::expert_gate:
+        case model::TensorName::expert_up:
+          return policy_.saves(SavedGroup::mlpwi);
+        case model::TensorName::down_out:
+        case model::TensorName::expert_out:
+          return policy_.saves(SavedGroup::mlpwo);
+        case model::TensorName::o_out:
+          return policy_.saves(SavedGroup::out);
+        default:
+          break;
+      }
+    }
+    for (const Operation& op : block_.operations) {
+      const bool reads = op.kind == OpKind::attention || op.kind == OpKind::attention_scores;
+      if (reads && is_among(op.inputs, storage)) return policy_.saves(SavedGroup::qkv);
+      if (op.kind == OpKind::attention_values && root(op.inputs[1]) == storage) {
+        return policy_.saves(SavedGroup::qkv);
+      }
+      const bool makes = op.kind == OpKind::attention || op.kind == OpKind::attention_values;
+      if (makes && is_among(op.outputs, storage)) return policy_.saves(SavedGroup::context);
+    }
+    return false;
+  }
+  // What a layer hands to operations that are not of it stays, as any checkpointed result.
+  [[nodiscard]] bool leaves_layer(std::size_t storage, std::size_t producer) const {
+    return block_.operations[producer].of_layer &&
+           std::any_of(
+               block_.operations.begin(), block_.operations.end(),
+               [&](const Operation& op) { return !op.of_layer && is_among(op.inputs, storage); });
+  }
+  [[nodiscard]] bool is_among(const InlineVector<TensorId, 4>& tensors, std::size_t storage) const {
+    return std::any_of(tensors.begin(), tensors.end(),
+                       [&](TensorId id) { return root(id) == storage; });
   }
 
   void want(TensorId id) {
@@ -109,8 +152,8 @@ class Decision {
 
   [[nodiscard]] std::vector<std::int16_t> segments() const {
     std::vector<std::int16_t> segments(block_.operations.size(), kNotRemade);
-    const bool whole = policy_.kind == RecomputeKind::full;
-    std::int16_t next = 0;
+    const bool whole = policy_.remakes_layers();
+    std::int16_t next = whole ? 1 : 0;  // 0 is the layer, where it is made again as a whole
     for (std::size_t i = 0; i < segments.size(); ++i) {
       if (remade_[i] == 0) continue;
       const std::size_t maker = first_maker(i);
@@ -118,7 +161,7 @@ class Decision {
           i > 0 && segments[i - 1] != kNotRemade &&
           dropped_group(block_.operations[i]) != model::RecomputeGroup::none &&
           dropped_group(block_.operations[i]) == dropped_group(block_.operations[i - 1]);
-      if (whole) {
+      if (whole && block_.operations[i].of_layer) {
         segments[i] = 0;
       } else if (maker < i) {
         segments[i] = segments[maker];

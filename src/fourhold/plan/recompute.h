@@ -10,7 +10,8 @@
 namespace fourhold::plan {
 
 // Operations that run again share a segment when they run again together: the whole layer under
-// `full`, one contiguous run of a dropped group under `selective`, one all-gather of an input.
+// `full` and `saved`, one contiguous run of a dropped group under `selective`, one all-gather of an
+// input.
 inline constexpr std::int16_t kNotRemade = -1;
 
 struct RecomputeDecision {

@@ -31,7 +31,9 @@ void check_profile(const Plan& plan, const Profile& profile) {
                               {"vpp", plan.vpp > 1},
                               {"cp", plan.cp > 1},
                               {"ep", plan.ep > 1},
-                              {"offload", plan.offload != Offload::none}};
+                              {"offload", plan.offload != Offload::none},
+                              {"mtp", plan.prediction_layers > 0},
+                              {"hsdp", plan.shard_groups > 1}};
   for (const Use& use : uses) {
     if (!use.used || profile.can(use.split)) continue;
     const std::vector<std::string_view> able(profile.splits.begin(), profile.splits.end());
@@ -156,6 +158,34 @@ void check_layout(const Plan& plan, const Profile& profile, std::int64_t layers)
   }
 }
 
+void check_shard_groups(const Plan& plan) {
+  if (plan.shard_groups == 1) return;
+  if (plan.zero == 0) {
+    refuse(plan, "shard_groups", "each hold what ZeRO shards, but zero is 0",
+           "use zero of at least 1, or leave shard_groups out");
+  }
+  // Experts are shared by fewer ranks; what splits those splits the others.
+  const std::int64_t ranks = plan.dp * plan.cp / plan.ep;
+  if (ranks % plan.shard_groups == 0) return;
+  const std::vector<std::int64_t> legal = divisors(ranks);
+  refuse(plan, "shard_groups",
+         fmt::format("{} does not divide dp x cp / ep = {} x {} / {} = {}", plan.shard_groups,
+                     plan.dp, plan.cp, plan.ep, ranks),
+         fmt::format("use shard_groups {}", nearest_text(legal, plan.shard_groups)));
+}
+
+void check_prediction(const Plan& plan) {
+  if (plan.prediction_layers == 0) return;
+  if (plan.tuning != Tuning::full) {
+    refuse(plan, "prediction_layers", "are trained whole, but tuning is with adapters",
+           "use tuning full, or prediction_layers 0");
+  }
+  if (plan.loss_chunk > 0) {
+    refuse(plan, "prediction_layers", "have losses of whole logits, but loss_chunk is set",
+           "use loss_chunk 0, or prediction_layers 0");
+  }
+}
+
 // Layers of the fullest rank, over its chunks.
 std::int64_t most_layers_of_a_rank(const Plan& plan) {
   std::vector<std::int64_t> layers(static_cast<std::size_t>(plan.pp), 0);
@@ -163,6 +193,20 @@ std::int64_t most_layers_of_a_rank(const Plan& plan) {
     layers[i % layers.size()] += plan.layers_per_stage[i];
   }
   return *std::max_element(layers.begin(), layers.end());
+}
+
+void check_recompute_choice(const Plan& plan, const Profile& profile) {
+  const RecomputePolicy& policy = plan.recompute;
+  if (profile.recompute_choice == RecomputeChoice::groups) {
+    if (policy.kind != RecomputeKind::saved) return;
+    refuse(plan, "recompute",
+           fmt::format("profile '{}' has no layers made again but for {}", profile.name,
+                       to_string(policy)),
+           "use none, selective, full or full:K, or a profile that saves by name, as maxtext");
+  }
+  if (policy.kind != RecomputeKind::selective && policy.full_layers < 0) return;
+  refuse(plan, "recompute", fmt::format("profile '{}' has no {}", profile.name, to_string(policy)),
+         fmt::format("use none, full, save:NAME,... or {}", fmt::join(saved_set_names(), ", ")));
 }
 
 void check_recompute(const Plan& plan, const model::ModelConfig& config) {
@@ -298,9 +342,12 @@ void validate(const Plan& plan, const model::ModelConfig& config, const Profile&
            fmt::format("use global_batch {}, or grad_accum {}", product,
                        plan.global_batch / (plan.micro_batch * plan.dp)));
   }
+  check_recompute_choice(plan, profile);
   check_recompute(plan, config);
   check_moments(plan);
   check_activation_offload(plan, profile);
+  check_prediction(plan);
+  check_shard_groups(plan);
   check_tuning(plan, config);
   static_cast<void>(index_of_name(plan.isa, "isa", kIsaNames));
 }

@@ -169,7 +169,7 @@ ReplayRules replay_rules(const plan::Profile& profile, const plan::Plan& plan) {
           .gather_buffers = profile.gather_buffers,
           .fresh_gradients = profile.fresh_gradients,
           .updated_weights = profile.updated_weights,
-          .shards = plan.dp * plan.cp};
+          .shards = plan.dp * plan.cp / plan.shard_groups};
 }
 
 AllocatorReplay replay_allocator(const ExpandedRun& run, const ReplayRules& rules,

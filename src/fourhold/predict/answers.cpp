@@ -328,7 +328,8 @@ class Search {
 
   void recompute() {
     if (plan_.recompute.kind == RecomputeKind::full && plan_.recompute.full_layers < 0) return;
-    if (plan_.recompute.kind == RecomputeKind::none) {
+    const bool by_groups = profile_.recompute_choice == plan::RecomputeChoice::groups;
+    if (plan_.recompute.kind == RecomputeKind::none && by_groups) {
       Kind selective(*this);
       Plan changed = plan_;
       changed.recompute = plan::recompute_from_string("selective");
@@ -340,7 +341,7 @@ class Search {
     Kind full(*this);
     const bool cures = full.offer(
         "recompute full: every layer again in backward, about a third more compute", changed);
-    if (cures) recompute_partly(changed);
+    if (cures && by_groups) recompute_partly(changed);
     full.keep();
   }
 

@@ -32,7 +32,7 @@ Bytes plain_startup_bytes(const plan::Profile& profile, const StageModel& stage)
       return Bytes(whole);
     case plan::Startup::full_copy_beside_shard: {
       const plan::Plan& plan = stage.program().plan;
-      const std::int64_t ranks = plan.zero == 3 ? plan.dp * plan.cp : 1;
+      const std::int64_t ranks = plan.zero == 3 ? plan.dp * plan.cp / plan.shard_groups : 1;
       return Bytes(ranks == 1 ? whole : whole + ceil_divide(whole, ranks));
     }
     case plan::Startup::full_fp32_copy:

@@ -168,7 +168,8 @@ class Count {
   }
 
   void parameter_motion(const StepInstance& at, const plan::LocalParameter& parameter) {
-    const Members sharding = members(parameter.expert ? Axis::expert_sharding : Axis::sharding);
+    const Members sharding =
+        members(parameter.expert ? Axis::expert_shard_group : Axis::shard_group);
     const auto elements = [&](DType dtype) {
       return Items{parameter.elements(), bytes_of(1, dtype)};
     };
@@ -188,14 +189,22 @@ class Count {
         return add(Collective::all_reduce, summed(parameter), members(Axis::embedding));
       case Work::reduce_all:
         if (!once) return;
-        return add(plan_.zero == 0 ? Collective::all_reduce : Collective::reduce_scatter,
-                   elements(recipe.gradient), sharding);
+        add(plan_.zero == 0 ? Collective::all_reduce : Collective::reduce_scatter,
+            elements(recipe.gradient), sharding);
+        return sum_shard_replicas(parameter, sharding);
       case Work::gather_updated:
         if (once) add(Collective::all_gather, elements(recipe.weight), sharding);
         return;
       default:
         return;
     }
+  }
+
+  // Shards of one place are summed over the groups that each hold all of them.
+  void sum_shard_replicas(const plan::LocalParameter& parameter, const Members& sharding) {
+    const auto shard = plan::piece_of(parameter.elements(), sharding.ranks, sharding.place);
+    add(Collective::all_reduce, {shard.elements(), bytes_of(1, program_.recipe.gradient)},
+        members(parameter.expert ? Axis::expert_shard_replicas : Axis::shard_replicas));
   }
 
   // Of what a rank has of a gradient after its block's reduction: the longest slice, so that ranks

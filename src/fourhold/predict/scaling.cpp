@@ -26,6 +26,7 @@ plan::Plan alone(const plan::Plan& plan, const model::ModelConfig& config,
   one.second_moment = plan.second_moment;
   one.gradient_accumulation = plan.gradient_accumulation;
   one.loss_chunk = plan.loss_chunk;
+  one.prediction_layers = plan.prediction_layers;
   one.tuning = plan.tuning;
   one.lora_rank = plan.lora_rank;
   one.lora_targets = plan.lora_targets;

@@ -22,7 +22,8 @@ struct Slices {
 
 Slices slices_of(const plan::LocalParameter& parameter, const plan::Plan& plan) {
   const std::int64_t dense = plan.dp * plan.cp;
-  return {parameter.expert ? ceil_divide(dense, plan.ep) : dense, plan.zero};
+  const std::int64_t ranks = parameter.expert ? ceil_divide(dense, plan.ep) : dense;
+  return {ranks / plan.shard_groups, plan.zero};
 }
 
 bool offloads(const plan::Plan& plan, Offload from) {

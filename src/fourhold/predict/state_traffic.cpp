@@ -30,8 +30,12 @@ double state_bytes_of(const plan::LocalParameter& parameter, const plan::Recipe&
 class Traffic {
  public:
   Traffic(const StateTrafficInput& input, const ParameterSums& sums, double gathered_bytes,
-          const GroupLinks& links)
-      : input_(input), sums_(sums), gathered_bytes_(gathered_bytes), links_(links) {}
+          const GroupLinks& links, const GroupLinks& replicas)
+      : input_(input),
+        sums_(sums),
+        gathered_bytes_(gathered_bytes),
+        links_(links),
+        replicas_(replicas) {}
 
   void add_to(StateTraffic& traffic) const {
     switch (input_.zero) {
@@ -51,6 +55,7 @@ class Traffic {
         traffic.gather_forward += gather_blocks(sums_.weight_bytes);
         traffic.gather_backward += gather_blocks(gathered_bytes_ - sums_.weight_bytes);
     }
+    traffic.per_step += sum_over_replicas();
   }
 
  private:
@@ -65,6 +70,11 @@ class Traffic {
   }
   [[nodiscard]] double reduce() const {
     return collective_seconds(Collective::reduce_scatter, gradient_bytes(), links_,
+                              messages(gradient_bytes()));
+  }
+  // A rank's shard of the gradients, once a step.
+  [[nodiscard]] double sum_over_replicas() const {
+    return collective_seconds(Collective::all_reduce, gradient_bytes() / ranks(), replicas_,
                               messages(gradient_bytes()));
   }
   [[nodiscard]] double reduce_blocks() const {
@@ -83,6 +93,7 @@ class Traffic {
   const ParameterSums& sums_;
   double gathered_bytes_;
   const GroupLinks& links_;
+  const GroupLinks& replicas_;
 };
 
 double accumulate_bytes(const StateTrafficInput& input) {
@@ -182,16 +193,22 @@ void add_parameters(BlockParameters& sum, const BlockParameters& other, std::int
 StateLinks state_links(const hardware::Cluster& cluster, const plan::Plan& plan,
                        std::int64_t kv_heads) {
   const auto links = [&](plan::Axis axis) { return group_links(cluster, plan, axis, kv_heads); };
-  return {links(plan::Axis::sharding), links(plan::Axis::expert_sharding), links(plan::Axis::tp),
-          links(plan::Axis::kv_replicas), links(plan::Axis::embedding)};
+  return {links(plan::Axis::shard_group),
+          links(plan::Axis::expert_shard_group),
+          links(plan::Axis::tp),
+          links(plan::Axis::kv_replicas),
+          links(plan::Axis::embedding),
+          links(plan::Axis::shard_replicas),
+          links(plan::Axis::expert_shard_replicas)};
 }
 
 StateTraffic state_traffic(const StateTrafficInput& input, const StateLinks& links) {
   const BlockParameters& stage = input.parameters;
   StateTraffic traffic;
-  Traffic(input, stage.dense, stage.gathered_bytes, links.sharding).add_to(traffic);
+  Traffic(input, stage.dense, stage.gathered_bytes, links.sharding, links.replicas).add_to(traffic);
   if (stage.experts.weight_bytes > 0) {
-    Traffic(input, stage.experts, stage.expert_gathered_bytes, links.expert_sharding)
+    Traffic(input, stage.experts, stage.expert_gathered_bytes, links.expert_sharding,
+            links.expert_replicas)
         .add_to(traffic);
   }
   const auto owners = [&](const GroupLinks& group) {

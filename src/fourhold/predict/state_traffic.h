@@ -38,6 +38,7 @@ void add_parameters(BlockParameters& sum, const BlockParameters& other, std::int
 // The groups that share parameters.
 struct StateLinks {
   GroupLinks sharding, expert_sharding, tp, kv_replicas, embedding;
+  GroupLinks replicas, expert_replicas;  // of shards
 };
 [[nodiscard]] StateLinks state_links(const hardware::Cluster& cluster, const plan::Plan& plan,
                                      std::int64_t kv_heads);

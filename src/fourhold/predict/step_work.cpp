@@ -130,7 +130,7 @@ class WorkOfStep {
     work_.model_flops = work_.matmul_flops;
     work_.memory_bytes = operand_bytes(1) + parameter_bytes();
     work_.kernels = static_cast<int>(products);
-    work_.layer_product = block_.sharded.operations.block == model::Block::layer;
+    work_.layer_product = op().of_layer;
     // Forward its input, once for a packed group; backward its output's gradient: the input is kept
     // as it was quantised.
     const bool adapter = parameter(op().parameters[0]).use.variant != model::Variant::plain;

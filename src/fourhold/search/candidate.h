@@ -8,7 +8,8 @@
 
 namespace fourhold::search {
 
-// `recompute` is an index into Space::recomputes(outer): none, selective, full, full:1 ...
+// `recompute` is an index into Space::recomputes(outer): none, selective, full, full:1 ... or none,
+// full, minimal ...
 struct Candidate {
   OuterTuple outer;
   std::int64_t vpp = 1;

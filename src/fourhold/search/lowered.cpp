@@ -10,6 +10,8 @@ PolicyClass class_of(const plan::RecomputePolicy& policy) {
       return PolicyClass::none;
     case plan::RecomputeKind::selective:
       return PolicyClass::selective;
+    case plan::RecomputeKind::saved:
+      return static_cast<PolicyClass>(static_cast<int>(PolicyClass::saved) + policy.saved);
     case plan::RecomputeKind::full:
       break;
   }

@@ -16,9 +16,11 @@
 
 namespace fourhold::search {
 
-// What a policy does to blocks: full:K lowers alike for every K.
-enum class PolicyClass : std::uint8_t { none, selective, full, partly };
-inline constexpr std::size_t kPolicyClasses = 4;
+// What a policy does to blocks: full:K lowers alike for every K. From `saved` on, one for each set
+// of saved groups.
+enum class PolicyClass : std::uint8_t { none, selective, full, partly, saved };
+inline constexpr std::size_t kPolicyClasses =
+    static_cast<std::size_t>(PolicyClass::saved) + (std::size_t{1} << plan::kSavedGroups);
 [[nodiscard]] PolicyClass class_of(const plan::RecomputePolicy& policy);
 
 // What of lowered blocks depends on the micro-batch.

@@ -33,6 +33,7 @@ void check_given(const SpaceRequest& request) {
   probe.dp.reset();
   probe.global_batch.reset();
   probe.ep.reset();  // depends on dp x cp
+  probe.shard_groups.reset();
   // Whether there is such a split is still open.
   if (!probe.tp) probe.sp.reset();
   if (!probe.pp) probe.schedule.reset();
@@ -45,6 +46,7 @@ Space::Space(const SpaceRequest& request) : request_(request) {
   check_given(request);
   const PlanRequest& given = request_.plan;
   zeros_ = given.zero ? std::vector<int>{*given.zero} : request_.profile->zero_stages;
+  if (given.shard_groups.value_or(1) > 1 && !given.zero) std::erase(zeros_, 0);
   if (given.offload) {
     offloads_ = {*given.offload};
   } else if (request_.profile->can("offload")) {
@@ -182,6 +184,14 @@ std::vector<std::int64_t> Space::micro_batches(const OuterTuple& outer) const {
 
 std::vector<RecomputePolicy> Space::recomputes(const OuterTuple& outer) const {
   if (request_.plan.recompute) return {*request_.plan.recompute};
+  if (request_.profile->recompute_choice == plan::RecomputeChoice::saved_names) {
+    std::vector<RecomputePolicy> named{plan::recompute_from_string("none"),
+                                       plan::recompute_from_string("full")};
+    for (const std::string_view set : plan::saved_set_names()) {
+      named.push_back(plan::recompute_from_string(set));
+    }
+    return named;
+  }
   std::vector<RecomputePolicy> list{plan::recompute_from_string("none"),
                                     plan::recompute_from_string("selective"),
                                     plan::recompute_from_string("full")};

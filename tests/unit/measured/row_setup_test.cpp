@@ -186,6 +186,17 @@ MeasuredRow changed(const std::string& id, const std::function<void(MeasuredRow&
   return row;
 }
 
+// What its rows leave blank its scripts say: 16b.sh and 32b.sh. A slice of v5e has 256 chips.
+TEST(RowSetup, MaxTextIsShardedInsideASlice) {
+  EXPECT_EQ(plan_of("misc-0031"),
+            "maxtext: tp 1 pp 1 vpp 1 ep 1 dp 256 zero 3, 6 x 1 of 2048, full bf16 on tpu-v5e");
+  EXPECT_EQ(plan_of("misc-0042"),
+            "maxtext: tp 1 pp 1 vpp 1 ep 1 dp 8192 zero 3, 4 x 1 of 2048, full bf16 on tpu-v5e");
+  Catalogue catalogue;
+  EXPECT_EQ(setup_of(builtin_row("misc-0031"), catalogue).setup->plan.shard_groups, 1);
+  EXPECT_EQ(setup_of(builtin_row("misc-0042"), catalogue).setup->plan.shard_groups, 32);
+}
+
 TEST(RowSetup, SkipsOnlyForAFactThatIsMissing) {
   Catalogue catalogue;
   const auto why = [&catalogue](const MeasuredRow& row) {

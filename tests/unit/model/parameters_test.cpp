@@ -221,5 +221,17 @@ TEST(Parameters, AStatedHeadDimDecidesTheProjections) {
   EXPECT_EQ(total(config), 4'022'468'096);
 }
 
+// The files of DeepSeek-V3 hold 684,531,386,000 numbers: 671,026,419,200 of the language model,
+// 41,540,496 scales, two tables of 129,280 x 7,168 a second time, and the layer of multi-token
+// prediction: 11,610,068,224.
+TEST(Parameters, ALayerOfPredictionHasTheParametersThatDeepSeekPublishes) {
+  const ModelConfig config = read_config(R"({"model_type": "deepseek_v3"})");
+  std::int64_t elements = 0;
+  for (const Parameter& parameter : prediction_parameters(config, config.kinds.back())) {
+    elements += parameter.elements();
+  }
+  EXPECT_EQ(elements, 11'610'068'224);
+}
+
 }  // namespace
 }  // namespace fourhold::model

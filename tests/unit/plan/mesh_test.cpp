@@ -52,6 +52,22 @@ TEST(Mesh, GroupsOfEachAxisAreThoseOfTheFormula) {
   EXPECT_EQ(group_of(plan, Axis::world, 7, 8).size(), 32U);
 }
 
+// The same plan in two shard groups: halves of the eight ranks of dp x cp that hold equal tp parts,
+// whose ranks of equal place hold the same shards.
+TEST(Mesh, ShardGroupsAreNeighboursAndTheirReplicasAGroupApart) {
+  Plan plan = plan_of(2, 2, 4, 2, 4);
+  plan.shard_groups = 2;
+  EXPECT_EQ(group_of(plan, Axis::sharding, 7, 8), (Ranks{1, 3, 5, 7, 9, 11, 13, 15}));
+  EXPECT_EQ(group_of(plan, Axis::shard_group, 7, 8), (Ranks{1, 3, 5, 7}));
+  EXPECT_EQ(group_of(plan, Axis::shard_group, 9, 8), (Ranks{9, 11, 13, 15}));
+  EXPECT_EQ(group_of(plan, Axis::shard_replicas, 7, 8), (Ranks{7, 15}));
+  EXPECT_EQ(group_of(plan, Axis::expert_shard_group, 7, 8), (Ranks{7}));
+  EXPECT_EQ(group_of(plan, Axis::expert_shard_replicas, 7, 8), (Ranks{7, 15}));
+  plan.shard_groups = 1;
+  EXPECT_EQ(group_of(plan, Axis::shard_group, 7, 8), group_of(plan, Axis::sharding, 7, 8));
+  EXPECT_EQ(group_of(plan, Axis::shard_replicas, 7, 8), (Ranks{7}));
+}
+
 TEST(Mesh, RanksThatShareAKeyValueHeadAreNeighbours) {
   const Plan plan = plan_of(8, 1, 2, 1);
   EXPECT_EQ(group_of(plan, Axis::kv_replicas, 5, 4), (Ranks{4, 5}));

@@ -31,7 +31,7 @@ TEST(PlanFields, EveryFieldHasOneNameAndAHelpLine) {
   Plan plan;
   Checked checked;
   visit_fields(checked, plan);
-  EXPECT_EQ(checked.names.size(), 32U);
+  EXPECT_EQ(checked.names.size(), 34U);
 }
 
 TEST(PlanFields, ARequestHasTheSameFields) {
@@ -39,14 +39,14 @@ TEST(PlanFields, ARequestHasTheSameFields) {
   Checked checked;
   visit_fields(checked, request);
   checked(kCountField, request.count);
-  EXPECT_EQ(checked.names.size(), 33U);
+  EXPECT_EQ(checked.names.size(), 35U);
 }
 
 TEST(ProfileFields, EveryFieldHasOneNameAndAHelpLine) {
   Profile profile;
   Checked checked;
   visit_profile_fields(checked, profile);
-  EXPECT_EQ(checked.names.size(), 71U);
+  EXPECT_EQ(checked.names.size(), 72U);
 }
 
 template <class Enum>

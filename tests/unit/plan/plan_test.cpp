@@ -148,12 +148,12 @@ TEST(PlanJson, FieldsStandInTheOrderOfTheirListUnderTheirNames) {
   EXPECT_EQ(
       json::write(to_json(plan), json::Layout::one_line),
       R"({"tp": 1, "sp": false, "pp": 1, "vpp": 1, "cp": 1, "ep": 1, "dp": 1, "zero": 0, )"
-      R"("micro_batch": 1, "grad_accum": 1, "global_batch": 1, "seq": 4096, )"
+      R"("shard_groups": 1, "micro_batch": 1, "grad_accum": 1, "global_batch": 1, "seq": 4096, )"
       R"("recompute": "none", "schedule": "1f1b", "layers_per_stage": [2, 2], )"
       R"("offload": "none", "activation_offload": "none", "precision": "bf16", )"
       R"("optimizer": "adamw", "first_moment": "auto", "second_moment": "auto", )"
-      R"("gradient_accumulation": "same", "loss_chunk": 0, "tuning": "full", )"
-      R"("lora_rank": 0, "lora_targets": "all-linear", "lora_dropout": 0.0, )"
+      R"("gradient_accumulation": "same", "loss_chunk": 0, "prediction_layers": 0, )"
+      R"("tuning": "full", "lora_rank": 0, "lora_targets": "all-linear", "lora_dropout": 0.0, )"
       R"("base_precision": "auto", "modules_to_save": "none", "profile": "standard", "threads": 1, "isa": "auto"})");
 }
 

@@ -79,10 +79,11 @@ TEST(Profiles, StandardIsWhatAnEmptyFileWouldSay) {
   EXPECT_EQ(profile_json(standard), profile_json(expected));
 }
 
-TEST(Profiles, TheEngineRefusesOnlyExpertsAndOffload) {
+TEST(Profiles, TheEngineRefusesExpertsOffloadPredictionAndShardGroups) {
   const Profile engine = load_profile("fourhold");
   for (const std::string_view split : kSplitNames) {
-    EXPECT_EQ(engine.can(split), split != "ep" && split != "offload") << split;
+    const bool refused = split == "ep" || split == "offload" || split == "mtp" || split == "hsdp";
+    EXPECT_EQ(engine.can(split), !refused) << split;
   }
   EXPECT_EQ(engine.zero_stages, (std::vector<int>{0, 1, 2, 3}));
 }

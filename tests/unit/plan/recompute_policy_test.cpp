@@ -12,7 +12,9 @@ using model::RecomputeGroup;
 TEST(RecomputePolicy, EveryFormSurvivesWritingAndReading) {
   for (const char* text : {"none", "selective", "selective:norm", "selective:attention,norm",
                            "selective:attention,norm,activation,experts,alternate",
-                           "selective:norm,mlp,qkv", "full", "full:1", "full:12"}) {
+                           "selective:norm,mlp,qkv", "full", "full:1", "full:12", "minimal",
+                           "minimal_with_context", "save_qkv_proj", "save:context",
+                           "save:qkv,mlpwi"}) {
     EXPECT_EQ(to_string(recompute_from_string(text)), text);
   }
 }
@@ -27,6 +29,17 @@ TEST(RecomputePolicy, SelectiveAloneDropsTheAttentionCore) {
 TEST(RecomputePolicy, TheOrderInWhichGroupsAreNamedDoesNotMatter) {
   EXPECT_EQ(recompute_from_string("selective:activation,norm"),
             recompute_from_string("selective:norm,activation"));
+}
+
+TEST(RecomputePolicy, ASetThatMaxTextNamesIsWrittenByThatName) {
+  EXPECT_EQ(to_string(recompute_from_string("save:out,qkv")), "save_dot_except_mlp");
+  EXPECT_EQ(to_string(recompute_from_string("save:mlpwo,mlpwi,out,qkv")), "minimal");
+}
+
+TEST(RecomputePolicy, ActivationsInHostMemoryAreRefusedWithTheNearestOnTheDevice) {
+  const Fault fault = fault_of([] { (void)recompute_from_string("qkv_proj_offloaded"); });
+  EXPECT_TRUE(contains(fault.what, "host memory")) << fault.what;
+  EXPECT_TRUE(contains(fault.hint, "save_qkv_proj")) << fault.hint;
 }
 
 TEST(RecomputePolicy, PoliciesThatDifferAreNotEqual) {

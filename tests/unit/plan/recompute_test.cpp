@@ -125,6 +125,67 @@ TEST(Recompute, WholeBranchesRunAgain) {
   }
 }
 
+// T = 64 tokens, h = 128, 8 heads and 4 key-value heads of 16, f = 256, 2 bytes an element:
+// input 2 T h = 16,384; q, k and v 2 T (8 + 2 x 4) 16 = 32,768; what attention makes 2 T 128 and a
+// log-sum-exp of 4 bytes per head, 18,432; the output projection's result 16,384; gate and up
+// 4 T f = 65,536. Nothing in backward reads the down projection's result.
+TEST(Recompute, PoliciesByNameKeepWhatMaxTextSaysAndNoMore) {
+  model::ModelConfig config = dense_model({.kv_heads = 4});
+  config.kinds[0].feed_forward.gated = true;
+  const auto kept_bytes = [&config](const std::string& policy) {
+    const Decided made = decided(config, policy);
+    std::int64_t bytes = 0;
+    for (std::size_t i = 0; i < made.decision.kept.size(); ++i) {
+      const model::Tensor& tensor = made.block.operations.tensors[i];
+      if (made.decision.kept[i] != 0) bytes += bytes_of(tensor.shape.elements(), tensor.dtype);
+    }
+    return bytes;
+  };
+  EXPECT_EQ(kept_bytes("full"), 16'384);
+  EXPECT_EQ(kept_bytes("save_out_proj"), 16'384 + 16'384);
+  EXPECT_EQ(kept_bytes("save_qkv_proj"), 16'384 + 32'768);
+  EXPECT_EQ(kept_bytes("save_dot_except_mlp"), 16'384 + 32'768 + 16'384);
+  EXPECT_EQ(kept_bytes("save_dot_except_mlpwi"), 16'384 + 32'768 + 16'384);
+  EXPECT_EQ(kept_bytes("save_dot_with_context_except_mlp"), 16'384 + 32'768 + 16'384 + 18'432);
+  EXPECT_EQ(kept_bytes("minimal"), 16'384 + 32'768 + 16'384 + 65'536);
+  EXPECT_EQ(kept_bytes("minimal_with_context"), 16'384 + 32'768 + 16'384 + 65'536 + 18'432);
+  EXPECT_EQ(kept_bytes("save:context,mlpwi"), 16'384 + 18'432 + 65'536);
+}
+
+// The head's block with a layer of multi-token prediction in it, less the head alone: T = 64,
+// h = 128, f = 256, V = 1000, layer norms (two fp32 statistics per token).
+TEST(Recompute, ALayerOfPredictionIsKeptOrMadeAgainLikeAnyOther) {
+  const model::ModelConfig config = dense_model({});
+  const auto kept_bytes = [&config](std::int64_t layers, const std::string& policy) {
+    model::Switches switches;
+    switches.prediction_layers = layers;
+    const ShardedBlock block =
+        shard(model::head_operations(config, {.micro_batch = 1, .seq = 64}, switches),
+              {.padded_vocab = 1000});
+    const RecomputeDecision decision = decide_recompute(block, recompute_from_string(policy));
+    std::int64_t bytes = 0;
+    for (std::size_t i = 0; i < decision.kept.size(); ++i) {
+      const model::Tensor& tensor = block.operations.tensors[i];
+      if (decision.kept[i] != 0) bytes += bytes_of(tensor.shape.elements(), tensor.dtype);
+    }
+    return bytes;
+  };
+  const std::int64_t row = 2 * 64 * 128;             // a tensor of T x h
+  const std::int64_t statistics = 2 * 4 * 64;        // of one norm
+  const std::int64_t loss = 4 * 64 * 1000 + 4 * 64;  // fp32 log-softmax and 32-bit targets
+  // The ids; the embedded tokens; both norms' statistics; joined, 2 h wide; the layer: its input,
+  // two norms, q, k, v, attention's result and log-sum-exp (8 heads), the middle, up and its
+  // activation (2 h wide each); what the layer makes, its norm and the result of that.
+  const std::int64_t layer =
+      4 * 64 + row + 2 * statistics + 2 * row +
+      (row + 2 * statistics + 2 * row + 3 * row + row + 4 * 64 * 8 + row + 2 * row + 2 * row) +
+      row + statistics + row;
+  EXPECT_EQ(kept_bytes(1, "none") - kept_bytes(0, "none"), layer + loss);
+  EXPECT_EQ(kept_bytes(2, "none") - kept_bytes(1, "none"), layer + loss);
+  // Made again, it keeps what goes in and what comes out.
+  EXPECT_EQ(kept_bytes(1, "full") - kept_bytes(0, "full"), 4 * 64 + row + row + loss);
+}
+
 TEST(Recompute, GatheredInputsAreGatheredAgainUnderAnyPolicy) {
   const Decided none = decided(dense_model({}), "none", {.tp = 2, .sp = true});
   EXPECT_NE(none.segment(OpKind::enter_branch, 0), kNotRemade);

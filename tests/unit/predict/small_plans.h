@@ -85,7 +85,8 @@ inline std::optional<plan::Plan> drawn_plan(const model::ModelConfig& config,
   plan.global_batch = plan.micro_batch * plan.grad_accum * plan.dp;
   plan.recompute = plan::recompute_from_string(
       pick<std::string>({"none", "none", "selective", "selective:norm,activation",
-                         "selective:norm,mlp", "selective:qkv", "full", "full:1", "full:2"}));
+                         "selective:norm,mlp", "selective:qkv", "full", "full:1", "full:2",
+                         "minimal", "save_qkv_proj"}));
   const bool gpipe = pick<int>({0, 0, 1}) == 1 && plan.pp > 1;
   plan.schedule = plan.vpp > 1 ? plan::ScheduleKind::interleaved
                   : gpipe      ? plan::ScheduleKind::gpipe
@@ -105,6 +106,8 @@ inline std::optional<plan::Plan> drawn_plan(const model::ModelConfig& config,
   plan.precision = pick<plan::Precision>(
       {plan::Precision::bf16, plan::Precision::fp32, plan::Precision::bf16_split});
   plan.loss_chunk = pick<std::int64_t>({0, 0, 8});
+  plan.prediction_layers = pick<std::int64_t>({0, 0, 1, 2});
+  plan.shard_groups = pick<std::int64_t>({1, 1, 2});
   plan.tuning = pick<plan::Tuning>(
       {plan::Tuning::full, plan::Tuning::full, plan::Tuning::lora, plan::Tuning::qlora});
   if (plan.tuning != plan::Tuning::full) draw_adapters(plan);

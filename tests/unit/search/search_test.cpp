@@ -94,6 +94,12 @@ RC_GTEST_PROP(Search, EqualsBruteForceWithFullReplay, ()) {
   }
   given.first_moment = test::pick<std::optional<plan::MomentFormat>>(
       {std::nullopt, plan::MomentFormat::bf16, plan::MomentFormat::fp8});
+  if (problem.profile().can("mtp")) {
+    given.prediction_layers = test::pick<std::optional<std::int64_t>>({std::nullopt, 1});
+  }
+  if (problem.profile().can("hsdp")) {
+    given.shard_groups = test::pick<std::optional<std::int64_t>>({std::nullopt, 2});
+  }
   if (*rc::gen::element(0, 1) == 1) problem.request().capacity.host_bytes = Bytes(40'000);
   check(problem, search::Bounds::on);
   check(problem, search::Bounds::off);
@@ -101,10 +107,12 @@ RC_GTEST_PROP(Search, EqualsBruteForceWithFullReplay, ()) {
 
 // What the search takes for exact and for a bound, on random plans of its space.
 RC_GTEST_PROP(Search, ScoresAreNeverAboveTheReplay, ()) {
-  const SmallProblem problem(
+  SmallProblem problem(
       test::pick<std::string>({"llama", "gpt2", "mixtral"}),
       test::pick<std::string>(plan::profile_names()),
       {.devices = test::pick<std::int64_t>({2, 4, 8}), .batch = 16, .usable = 10'000'000});
+  plan::PlanRequest& given = problem.request().space.plan;
+  if (problem.profile().can("mtp")) given.prediction_layers = test::pick<int>({0, 1, 2});
   const search::Space space(problem.request().space);
   const auto scored = search::score_all(problem.request());
   for (int draw = 0; draw < 20; ++draw) {
