@@ -43,11 +43,11 @@ TEST(Csv, ReadsQuotedFields) {
   EXPECT_EQ(records_of("\"\",b"), (Records{{"", "b"}}));
 }
 
-TEST(Csv, TakesBothLineBreaksAByteOrderMarkAndEmptyLines) {
+TEST(Csv, TakesLineBreaksOfAllKindsAByteOrderMarkAndEmptyLines) {
   EXPECT_EQ(records_of("\xEF\xBB\xBFid,x\r\n1,2\r\n\r\n\n3,4"),
             (Records{{"id", "x"}, {"1", "2"}, {"3", "4"}}));
   EXPECT_EQ(records_of(""), Records{});
-  EXPECT_EQ(records_of("a\rb,c"), (Records{{"a\rb", "c"}}));  // a lone return is text
+  EXPECT_EQ(records_of("a\rb,c"), (Records{{"a"}, {"b", "c"}}));
 }
 
 TEST(Csv, SaysWhereAQuoteIsWrong) {
