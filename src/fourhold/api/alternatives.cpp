@@ -9,7 +9,18 @@ namespace {
 
 bool is_close(double a, double b) { return std::abs(a - b) <= kAlikeShare * std::min(a, b); }
 
-bool are_alike(const TimedPlan& a, const TimedPlan& b) {
+// Whether `more` is the same plan with more layers recomputed.
+bool recomputes_more(const TimedPlan& more, const TimedPlan& plan) {
+  using plan::RecomputeKind;
+  const plan::RecomputePolicy& policy = plan.plan.recompute;
+  if (more.plan.recompute.kind != RecomputeKind::full) return false;
+  if (policy.kind != RecomputeKind::none && policy.kind != RecomputeKind::full) return false;
+  plan::Plan same = more.plan;
+  same.recompute = policy;
+  return same == plan.plan;
+}
+
+bool cost_alike(const TimedPlan& a, const TimedPlan& b) {
   return is_close(a.step_seconds, b.step_seconds) &&
          is_close(static_cast<double>(a.device_bytes), static_cast<double>(b.device_bytes));
 }
@@ -32,6 +43,7 @@ struct PlanGroup {
   std::size_t fastest = 0;
   std::size_t simplest = 0;
   std::int64_t size = 1;
+  std::vector<std::size_t> kin{};  // the fastest, and that with more layers recomputed
 };
 
 }  // namespace
@@ -39,11 +51,19 @@ struct PlanGroup {
 std::vector<Alternative> alternatives_of(const std::vector<TimedPlan>& plans, std::size_t most) {
   std::vector<PlanGroup> groups;
   for (std::size_t i = 0; i < plans.size(); ++i) {
-    const auto group = std::find_if(groups.begin(), groups.end(), [&](const PlanGroup& one) {
-      return are_alike(plans[one.fastest], plans[i]);
+    auto group = std::find_if(groups.begin(), groups.end(), [&](const PlanGroup& one) {
+      return recomputes_more(plans[i], plans[one.fastest]);
     });
+    if (group != groups.end()) {
+      group->kin.push_back(i);
+    } else {
+      group = std::find_if(groups.begin(), groups.end(), [&](const PlanGroup& one) {
+        return std::any_of(one.kin.begin(), one.kin.end(),
+                           [&](std::size_t member) { return cost_alike(plans[member], plans[i]); });
+      });
+    }
     if (group == groups.end()) {
-      groups.push_back({i, i, 1});
+      groups.push_back({i, i, 1, {i}});
       continue;
     }
     ++group->size;

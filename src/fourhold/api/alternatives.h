@@ -10,7 +10,7 @@
 namespace fourhold::api {
 
 // Two plans are alike where neither their steps nor their memories differ by more than this share:
-// less than a prediction can tell.
+// less than a prediction can tell; or where the later one only recomputes more layers.
 inline constexpr double kAlikeShare = 0.015;
 
 struct TimedPlan {

@@ -131,7 +131,8 @@ std::string plans_text(const PlanVerbResult& result, const report::Screen& scree
   return title_text("The fastest plans", screen) + table.text(screen, 1) +
          report::wrapped(
              fmt::format("alike: left out of the {} fastest, because neither step nor memory is "
-                         "{} off that line's; --json has the ten fastest as they are.",
+                         "{} off that line's, or more layers of it are recomputed; --json has the "
+                         "ten fastest as they are.",
                          format_count(static_cast<std::int64_t>(result.best().result.plans.size())),
                          report::percent_text(kAlikeShare)),
              screen.columns, "  ");

@@ -270,7 +270,7 @@ std::string answers_text(const predict::Verdict& verdict, const report::Screen& 
   if (std::any_of(verdict.answers.begin(), verdict.answers.end(), [](const predict::Answer& one) {
         return one.plan.tuning != plan::Tuning::full;
       })) {
-    text += report::wrapped(std::string(kAdaptersElsewhere) + ".", screen.columns, "  ");
+    text += report::wrapped("LoRA: " + std::string(kAdaptersElsewhere) + ".", screen.columns, "  ");
   }
   return text;
 }

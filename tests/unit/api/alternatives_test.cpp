@@ -42,6 +42,25 @@ TEST(Alternatives, LaterGroupsAreShownByTheirSimplest) {
   EXPECT_DOUBLE_EQ(list[1].shown.step_seconds, 2.92);
 }
 
+TEST(Alternatives, MoreLayersRecomputedAreNoOtherPlan) {
+  TimedPlan none = timed(2.00, 7000, 1, 8);
+  TimedPlan some = timed(2.10, 6000, 1, 8);
+  some.plan.recompute = plan::recompute_from_string("full:2");
+  TimedPlan more = timed(2.20, 5000, 1, 8);
+  more.plan.recompute = plan::recompute_from_string("full:4");
+  TimedPlan selective = timed(2.30, 6500, 1, 8);
+  selective.plan.recompute = plan::recompute_from_string("selective");
+  const auto list = alternatives_of({none, some, more, selective}, 10);
+  ASSERT_EQ(list.size(), 2U);
+  EXPECT_EQ(list[0].alike, 2);
+  EXPECT_DOUBLE_EQ(list[1].shown.step_seconds, 2.30);
+  // What costs the same as one of them is none, either.
+  EXPECT_EQ(alternatives_of({none, some, timed(2.11, 6010, 2, 4)}, 10).size(), 1U);
+  // Another split that recomputes is another plan.
+  more.plan.dp = 4;
+  EXPECT_EQ(alternatives_of({none, more}, 10).size(), 2U);
+}
+
 TEST(Alternatives, AtMostAsManyAsAskedFor) {
   EXPECT_EQ(
       alternatives_of({timed(1, 100, 1, 1), timed(2, 100, 1, 1), timed(3, 100, 1, 1)}, 2).size(),
