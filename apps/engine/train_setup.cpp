@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -45,13 +46,11 @@ void require_engine_plan(const plan::Plan& plan) {
     throw Error("--zero", fmt::format("{} shards over ranks, and there is one", plan.zero),
                 "leave it out, or give --zero 0");
   }
-  if (plan.first_moment == plan::MomentFormat::bf16 ||
-      plan.first_moment == plan::MomentFormat::fp8 ||
-      plan.second_moment == plan::MomentFormat::bf16 ||
-      plan.second_moment == plan::MomentFormat::fp8) {
-    throw Error("--first-moment, --second-moment",
-                "moments below fp32 are planned, but the engine updates them in fp32 only",
-                "leave them out: the nearest it runs is fp32");
+  for (const auto& [flag, format] : {std::pair{"--first-moment", plan.first_moment},
+                                     std::pair{"--second-moment", plan.second_moment}}) {
+    if (format == plan::MomentFormat::automatic || format == plan::MomentFormat::fp32) continue;
+    throw Error(flag, "is planned below fp32, but the engine updates fp32 moments only",
+                "leave it out, or use fp32");
   }
   if (plan.tuning != plan::Tuning::full) {
     throw Error("--tuning", "adapters are planned, but the engine does not run them",

@@ -7,6 +7,7 @@
 #include "fourhold/base/checked.h"
 #include "fourhold/base/error.h"
 #include "fourhold/plan/engine_scratch.h"
+#include "fourhold/plan/product_operands.h"
 #include "fourhold/plan/program.h"
 #include "fourhold/plan/validate.h"
 
@@ -49,37 +50,18 @@ namespace {
 void offload_input(ProgramBlock& block) {
   const std::int16_t owner = block.tensors[static_cast<std::size_t>(block.input)].storage;
   ProgramTensor& input = block.tensors[static_cast<std::size_t>(owner)];
-  if (!input.kept) return;
   input.kept = false;
   input.offloaded = true;
 }
 
-// Of each storage: kept, and read by linears alone on the way back.
-std::vector<std::uint8_t> kept_operands(const ProgramBlock& block) {
-  std::vector<std::uint8_t> operand(block.tensors.size(), 0);
-  for (std::size_t i = 0; i < operand.size(); ++i) {
-    operand[i] = block.tensors[i].kept && block.tensors[i].dtype != DType::fp32 ? 1 : 0;
-  }
-  std::vector<std::uint8_t> read(block.tensors.size(), 0);
-  for (const Step& step : block.backward) {
-    const model::Operation& op =
-        block.sharded.operations.operations[static_cast<std::size_t>(step.operation)];
-    for (const Access& access : step.accesses) {
-      const auto owner =
-          static_cast<std::size_t>(block.tensors[static_cast<std::size_t>(access.tensor)].storage);
-      read[owner] = 1;
-      if (op.kind != model::OpKind::linear) operand[owner] = 0;
-    }
-  }
-  for (std::size_t i = 0; i < operand.size(); ++i) operand[i] &= read[i];
-  return operand;
-}
-
 // Products in fp8 read their operands in that format, in backward as in forward.
 void keep_operands_in_fp8(ProgramBlock& block) {
-  const std::vector<std::uint8_t> operand = kept_operands(block);
+  const std::vector<std::uint8_t> operand = product_operands(block.sharded.operations);
   for (ProgramTensor& tensor : block.tensors) {
-    if (operand[static_cast<std::size_t>(tensor.storage)] != 0) tensor.dtype = DType::fp8;
+    const auto owner = static_cast<std::size_t>(tensor.storage);
+    if (owner < operand.size() && operand[owner] != 0 && block.tensors[owner].kept) {
+      tensor.dtype = DType::fp8;
+    }
   }
 }
 

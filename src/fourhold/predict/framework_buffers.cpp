@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "fourhold/base/checked.h"
+#include "fourhold/plan/product_operands.h"
 
 namespace fourhold::predict {
 namespace {
@@ -102,11 +103,11 @@ void add_operand_buffers(const StageView& stage, std::vector<StageTensor>& tenso
   StageTensor buffer{
       .name = "operand_buffers", .category = Category::scratch, .grows_with_batch = true};
   stage.for_each_block([&buffer](const plan::ProgramBlock& block) {
+    if (block.sharded.operations.block != model::Block::layer) return;
+    const std::vector<std::uint8_t> operand = plan::product_operands(block.sharded.operations);
     std::int64_t elements = 0;
-    for (std::size_t i = 0; i < block.tensors.size(); ++i) {
-      const plan::ProgramTensor& tensor = block.tensors[i];
-      const bool owns = tensor.storage == static_cast<std::int16_t>(i);
-      if (tensor.kept && owns && tensor.dtype == DType::fp8) elements += tensor.shape.elements();
+    for (std::size_t i = 0; i < operand.size(); ++i) {
+      if (operand[i] != 0) elements += block.tensors[i].shape.elements();
     }
     buffer.elements = std::max(buffer.elements, elements);
   });

@@ -61,6 +61,7 @@ BlockFacts Lowering::partly_facts(const plan::Plan& plan) {
 
 LoweredBlocks Lowering::lower(const plan::Plan& plan) const {
   LoweredBlocks lowered;
+  lowered.micro_batch = plan.micro_batch;
   lowered.blocks = plan::lower_blocks(config_, plan, profile_);
   lowered.facts.lifetimes.reserve(lowered.blocks.blocks.size());
   for (const plan::ProgramBlock& block : lowered.blocks.blocks) {

@@ -33,7 +33,8 @@ struct BlockFacts {
 // The whole description, of any micro-batch: parameters, steps, and which block is which.
 struct LoweredBlocks {
   plan::ProgramBlocks blocks;
-  BlockFacts facts;  // of the micro-batch it was lowered for
+  BlockFacts facts;              // of the micro-batch it was lowered for
+  std::int64_t micro_batch = 0;  // that one
 };
 
 // The model of time, as far as blocks go.

@@ -49,6 +49,7 @@ SplitScorer::OfPipeline& SplitScorer::pipeline_tables() {
     plan::Plan plain = plan_;
     plain.recompute = {};
     const LoweredBlocks& lowered = problem_.lowering.blocks(plain);
+    plain.micro_batch = lowered.micro_batch;  // buffers of tensors grow from their shapes
     const Shape& shape = problem_.shapes.of(plain, lowered.blocks);
     at->second.bases =
         stage_bases(problem_.config, lowered, shape.pipeline, plain, problem_.profile, storages_);

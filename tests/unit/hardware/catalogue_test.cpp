@@ -58,6 +58,7 @@ TEST(Catalogue, HasEveryDeviceItPromises) {
                            "tpu-v4",
                            "tpu-v5e",
                            "tpu-v5p",
+                           "tpu-v6e",
                            "cpu",
                            "gtx-1080-ti"}) {
     EXPECT_TRUE(std::binary_search(names.begin(), names.end(), name)) << name;
@@ -107,7 +108,7 @@ TEST(Catalogue, UsableMemoryIsWhatProgramsPrint) {
       {"h200", 139.72},         {"b200", 178.35},         {"b300", 267.69},
       {"gb200", 184.31},        {"gb300", 276.50},        {"mi300x", 191.98},
       {"mi325x", 255.98},       {"mi355x", 287.98},       {"tpu-v5e", 15.75},
-      {"tpu-v5p", 95.74}};
+      {"tpu-v5p", 95.74},       {"tpu-v6e", 31.25}};
   for (const auto& [name, gib] : printed) {
     EXPECT_NEAR(load_device(name).device.usable.gib(), gib, 0.005) << name;
   }
@@ -119,7 +120,7 @@ TEST(Catalogue, DensePeaksAreThoseOfTheDataSheets) {
       {"h200", 989.5e12},        {"b200", 2250e12},           {"mi300x", 1307.4e12},
       {"mi250x", 191.5e12},      {"rtx-3090", 71e12},         {"rtx-4090", 165.2e12},
       {"tpu-v3", 123e12},        {"tpu-v4", 275e12},          {"tpu-v5e", 197e12},
-      {"tpu-v5p", 459e12}};
+      {"tpu-v5p", 459e12},       {"tpu-v6e", 918e12}};
   for (const auto& [name, flops] : bf16) {
     EXPECT_DOUBLE_EQ(peak_flops(load_device(name).device, DType::bf16), flops) << name;
   }
@@ -183,7 +184,8 @@ TEST(Catalogue, SpellingsOfPublishedMeasurementsResolve) {
       {"TPU v3", "tpu-v3"},
       {"TPU v4", "tpu-v4"},
       {"TPU v5e", "tpu-v5e"},
-      {"TPU v5p", "tpu-v5p"}};
+      {"TPU v5p", "tpu-v5p"},
+      {"TPU v6e", "tpu-v6e"}};
   for (const auto& [spelling, name] : spellings) EXPECT_EQ(name_of(spelling), name) << spelling;
 }
 
