@@ -351,6 +351,7 @@ TEST(Splits, UnderEverySwitchEqualOneRank) {
   profile("unfused attention").attention = model::AttentionSaving::unfused;
   profile("unfused attention in fp32").attention = model::AttentionSaving::unfused_wide;
   profile("flash attention into another layout").attention = model::AttentionSaving::flash_merged;
+  profile("keys and values copied out of one product").fused_qkv = model::FusedQkv::query;
   profile("norms that keep wide copies").norm = model::NormSaving::wide;
   profile("unfused activation").activation = model::ActivationSaving::unfused;
   profile("loss in place").loss = model::LossSaving::in_place;

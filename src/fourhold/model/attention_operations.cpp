@@ -1,4 +1,6 @@
 // The attention branch: multi-head, grouped-query, multi-query, latent, or one matrix in its place.
+#include <array>
+
 #include "fourhold/model/block_builder.h"
 
 namespace fourhold::model {
@@ -6,7 +8,7 @@ namespace {
 
 struct QueryKeyValue {
   TensorId q, k, v;
-  InlineVector<TensorId, 2> beside_v{};  // what stays because it is of one tensor with v
+  InlineVector<TensorId, 2> beside{};  // what stays because it is of one tensor with v or q
 };
 
 enum class Rotation : std::uint8_t { in_place, out_of_place };
@@ -27,6 +29,34 @@ TensorId normalise_heads(BlockBuilder& build, const Attention& attention, Tensor
   if (attention.qk_norm == QkNorm::none) return x;
   // Per head: one statistic for each token and head; over the full width: one for each token.
   return build.norm(x, NormKind::rms_norm, names, attention.qk_norm == QkNorm::full_width ? 1 : 2);
+}
+
+TensorId copied(BlockBuilder& build, TensorId x, TensorName out) {
+  const TensorId copy = build.tensor(build.new_like(x, out));
+  Operation& op = build.operation(OpKind::cast);
+  op.inputs = {x};
+  op.outputs = {copy};
+  return copy;
+}
+
+// Rotates q and k, in the one tensor that the product made or in tensors of their own;
+// `projected` are q and k as the product made them.
+QueryKeyValue rotate_parts(BlockBuilder& build, const Attention& attention, QueryKeyValue parts,
+                           const std::array<TensorId, 2>& projected) {
+  const FusedQkv fused = build.switches().fused_qkv;
+  const bool views = fused == FusedQkv::views;
+  const bool copies = fused == FusedQkv::query && attention.heads == attention.kv_heads;
+  QueryKeyValue made = parts;
+  if (copies) {
+    made.k = copied(build, parts.k, TensorName::k_copied);
+    made.v = copied(build, parts.v, TensorName::v_copied);
+    made.beside = {parts.k, parts.v};
+  }
+  const Rotation rotation = views ? Rotation::out_of_place : Rotation::in_place;
+  made.q = rotate(build, parts.q, TensorName::q_rotated, rotation);
+  made.k = rotate(build, made.k, TensorName::k_rotated, rotation);
+  if (views && made.q != parts.q) made.beside = {projected[0], projected[1]};
+  return made;
 }
 
 QueryKeyValue project(BlockBuilder& build, const Attention& attention, TensorId inner) {
@@ -62,11 +92,7 @@ QueryKeyValue project(BlockBuilder& build, const Attention& attention, TensorId 
       build, attention, k,
       {TensorName::k_norm_weight, TensorName::k_norm_weight, TensorName::k_norm_statistics,
        TensorName::k_norm_wide, TensorName::k_norm_normalised, TensorName::k_normed});
-  const bool views = build.switches().fused_qkv == FusedQkv::views;
-  const Rotation rotation = views ? Rotation::out_of_place : Rotation::in_place;
-  QueryKeyValue made{rotate(build, q, TensorName::q_rotated, rotation),
-                     rotate(build, k, TensorName::k_rotated, rotation), v};
-  if (views && made.q != q) made.beside_v = {projected_q, projected_k};
+  const QueryKeyValue made = rotate_parts(build, attention, {q, k, v}, {projected_q, projected_k});
   build.mark_branch(first, RecomputeGroup::qkv);
   return made;
 }
@@ -167,7 +193,7 @@ TensorId fused_core(BlockBuilder& build, const Attention& attention, const Query
   op.outputs = {out, log_sum_exp};
   if (sinks >= 0) op.parameters = {sinks};
   op.saved = {qkv.q, qkv.k, qkv.v, out, log_sum_exp};
-  for (const TensorId held : qkv.beside_v) op.saved.push_back(held);
+  for (const TensorId held : qkv.beside) op.saved.push_back(held);
   op.backward_transients = {{TensorName::attention_row_sums, rows, DType::fp32, Region::inner}};
   if (build.switches().attention == AttentionSaving::flash) return out;
   const TensorId merged = build.tensor(build.new_like(out, TensorName::attention_merged));
@@ -234,7 +260,7 @@ TensorId unfused_core(BlockBuilder& build, const Attention& attention, const Que
   sum.inputs = {weights, qkv.v};
   sum.outputs = {out};
   sum.saved = {weights, qkv.v};
-  for (const TensorId held : qkv.beside_v) sum.saved.push_back(held);
+  for (const TensorId held : qkv.beside) sum.saved.push_back(held);
   return out;
 }
 
@@ -250,9 +276,10 @@ TensorId attention_branch(BlockBuilder& build, const Attention& attention, Tenso
                             .shape = stream_shape,
                             .dtype = dtype});
   }
-  const QueryKeyValue qkv = attention.kind == AttentionKind::latent
-                                ? project_latent(build, attention, x)
-                                : project(build, attention, build.enter(x));
+  const QueryKeyValue qkv =
+      attention.kind == AttentionKind::latent
+          ? project_latent(build, attention, x)
+          : project(build, attention, build.enter(x, build.switches().gathered_inputs));
   const Shape out_shape{build.token_extent(),
                         {Dim::heads, attention.heads},
                         {Dim::head_dim, attention.value_head_dim}};

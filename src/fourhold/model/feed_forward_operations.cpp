@@ -223,7 +223,8 @@ TensorId feed_forward_branch(BlockBuilder& build, const FeedForward& feed_forwar
     case FeedForwardKind::none:
       break;
   }
-  return dense(build, feed_forward, kDense, build.enter(x), feed_forward.width);
+  return dense(build, feed_forward, kDense, build.enter(x, build.switches().gathered_inputs),
+               feed_forward.width);
 }
 
 }  // namespace fourhold::model

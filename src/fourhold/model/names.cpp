@@ -124,6 +124,8 @@ constexpr std::array kSpellings{
     Spelling{TensorName::attention_row_sums, "attention_row_sums"},
     Spelling{TensorName::attention_out, "attention_out"},
     Spelling{TensorName::attention_merged, "attention_merged"},
+    Spelling{TensorName::k_copied, "k_copied"},
+    Spelling{TensorName::v_copied, "v_copied"},
     Spelling{TensorName::o_out, "o_out"},
     Spelling{TensorName::attention_post_norm_statistics, "attention_post_norm_statistics"},
     Spelling{TensorName::attention_post_norm_wide, "attention_post_norm_wide"},

@@ -141,6 +141,8 @@ enum class TensorName : std::uint8_t {
   attention_row_sums,  // of output x its gradient, in the backward of fused attention
   attention_out,
   attention_merged,
+  k_copied,
+  v_copied,
   o_out,
   attention_post_norm_statistics,
   attention_post_norm_wide,

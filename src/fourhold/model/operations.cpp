@@ -193,7 +193,7 @@ BlockOperations head_operations(const ModelConfig& config, const BatchSizes& siz
                          .shape = {build.token_extent(), {Dim::hidden, config.embedding_width}},
                          .dtype = switches.compute});
   }
-  x = build.enter(x);
+  x = build.enter(x, build.switches().gathered_inputs);
   block.output = loss_operations(build, x, head_weight);
   return block;
 }

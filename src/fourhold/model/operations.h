@@ -66,9 +66,6 @@ enum class OpKind : std::uint8_t {
 // widths are split over tp, tokens whole).
 enum class Region : std::uint8_t { stream, inner };
 
-// Whether what a collective brought together is kept for backward, or brought together again.
-enum class Gathered : std::uint8_t { again, kept };
-
 // Which of several tensors of one name: a name states the mathematics, a variant the version.
 enum class Variant : std::uint8_t {
   plain,

@@ -45,9 +45,16 @@ enum class LossSaving : std::uint8_t {
 };
 inline constexpr std::int64_t kHeldChunk = 128;
 
-// Whether q, k and v are parts of one tensor, all of which stays while v does, so that rotated q
-// and k are tensors of their own beside it.
-enum class FusedQkv : std::uint8_t { separate, views };
+// Whether what a collective brought together is kept for backward, or brought together again.
+enum class Gathered : std::uint8_t { again, kept };
+
+// Whether q, k and v are parts of one tensor, all of which stays while one of them does.
+enum class FusedQkv : std::uint8_t {
+  separate,  // they are not
+  views,     // v stays in it; rotated q and k are tensors of their own beside it
+  query      // q is rotated in it and stays; k and v are copied out. Where keys have fewer heads
+             // than queries, the three are copied apart: as separate
+};
 
 enum class ExpertScaling : std::uint8_t {
   after_experts,     // routing weights multiply the expert's output, which is kept
@@ -72,6 +79,7 @@ struct Switches {
   std::int64_t loss_chunk = 0;    // tokens per chunk of head and loss, 0 = whole
   FusedQkv fused_qkv = FusedQkv::separate;
   std::int64_t prediction_layers = 0;  // of multi-token prediction, 0 = none
+  Gathered gathered_inputs = Gathered::again;  // of dense linears, under sequence parallelism
 
   // Adapters: what the plan asks for, and how the framework does it.
   Adapters adapters = Adapters::none;

@@ -24,7 +24,8 @@ inline constexpr std::array<std::string_view, 2> kNormSavingNames{"input", "wide
 inline constexpr std::array<std::string_view, 2> kActivationSavingNames{"fused", "unfused"};
 inline constexpr std::array<std::string_view, 7> kLossSavingNames{
     "in_place", "vocab_parallel", "wide", "eager", "eager_held", "eager_gathered", "held_chunks"};
-inline constexpr std::array<std::string_view, 2> kFusedQkvNames{"separate", "views"};
+inline constexpr std::array<std::string_view, 3> kFusedQkvNames{"separate", "views", "query"};
+inline constexpr std::array<std::string_view, 2> kGatheredNames{"again", "kept"};
 inline constexpr std::array<std::string_view, 2> kAdapterStorageNames{"as_weights", "fp32"};
 inline constexpr std::array<std::string_view, 3> kAdapterInputNames{"shared", "copied", "wide"};
 inline constexpr std::array<std::string_view, 2> kPackedAdaptersNames{"separate", "scattered"};
@@ -89,6 +90,8 @@ inline constexpr std::span<const std::string_view> kEnumNames<model::AdapterStor
     kAdapterStorageNames};
 template <>
 inline constexpr std::span<const std::string_view> kEnumNames<model::FusedQkv>{kFusedQkvNames};
+template <>
+inline constexpr std::span<const std::string_view> kEnumNames<model::Gathered>{kGatheredNames};
 template <>
 inline constexpr std::span<const std::string_view> kEnumNames<model::AdapterInput>{
     kAdapterInputNames};
@@ -158,6 +161,8 @@ void visit_profile_fields(Visitor&& visit, Owners&... owners) {
         owners.switches.routed_imbalance...);
   visit(FieldInfo{"fused_qkv", "whether q, k and v are parts of one tensor"},
         owners.switches.fused_qkv...);
+  visit(FieldInfo{"gathered_inputs", "whether linears keep what sequence parallelism gathered"},
+        owners.switches.gathered_inputs...);
   visit(FieldInfo{"adapter_input", "what an adapter reads"}, owners.switches.adapter_input...);
   visit(FieldInfo{"packed_adapters", "how the adapters of q, k and v are applied"},
         owners.switches.packed_adapters...);

@@ -75,7 +75,8 @@ TEST(EnumNames, EveryEnumOfAFieldHasOneNameForEachValue) {
                                       1);
   expect_names<model::QuantisedInput>(static_cast<std::size_t>(model::QuantisedInput::kept) + 1);
   expect_names<model::TrainedCopies>(static_cast<std::size_t>(model::TrainedCopies::beside) + 1);
-  expect_names<model::FusedQkv>(static_cast<std::size_t>(model::FusedQkv::views) + 1);
+  expect_names<model::FusedQkv>(static_cast<std::size_t>(model::FusedQkv::query) + 1);
+  expect_names<model::Gathered>(static_cast<std::size_t>(model::Gathered::kept) + 1);
   expect_names<GradientLifetime>(static_cast<std::size_t>(GradientLifetime::backward_to_step) + 1);
   expect_names<Startup>(static_cast<std::size_t>(Startup::full_copy_beside_shard) + 1);
   expect_names<AttentionKernel>(static_cast<std::size_t>(AttentionKernel::flash_3) + 1);

@@ -34,6 +34,22 @@ TEST(SavedTensors, MergedAttentionKeepsItsOutputTwice) {
   EXPECT_EQ(allocated() - once, 12 * 2 * 64 * 768 * 2);
 }
 
+TEST(SavedTensors, QueryInsideTheMergedProductKeepsAllOfIt) {
+  plan::Profile profile = plan::load_profile("standard");
+  const auto allocated = [&](const model::ModelConfig& config) {
+    return predict_memory(config, small_plan(config), profile).allocated_bytes.count();
+  };
+  const model::ModelConfig gpt2 = model::load_model("gpt2");
+  const model::ModelConfig grouped = test::small_model("mixtral");
+  const std::int64_t apart = allocated(gpt2);
+  const std::int64_t grouped_apart = allocated(grouped);
+  profile.switches.fused_qkv = model::FusedQkv::query;
+  // Keys and values beside their copies: 12 layers of 2 x 2 x 64 tokens by 768 in 16 bits.
+  EXPECT_EQ(allocated(gpt2) - apart, 12 * 2 * 2 * 64 * 768 * 2);
+  // Fewer heads of keys than of queries are copied out of the product, which then goes.
+  EXPECT_EQ(allocated(grouped), grouped_apart);
+}
+
 TEST(SavedTensors, PlainExpertsScaledInsideKeepTheirActivation) {
   model::ModelConfig config = test::small_model("mixtral");
   for (model::LayerKind& kind : config.kinds) kind.feed_forward.gated = false;
