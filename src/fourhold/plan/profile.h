@@ -79,12 +79,13 @@ inline constexpr std::array<std::string_view, 2> kFreshGradientsNames{"none",
 // A second copy of all 16-bit gradients, for the whole run.
 enum class GradientCopy : std::uint8_t {
   none,
-  data_parallel,  // in which ranks reduce them: torch's DistributedDataParallel without
-                  // gradient_as_bucket_view
-  beside_fp32     // the parameters' own, where accumulators are fp32 (DeepSpeed's bf16 optimizer)
+  data_parallel,    // in which ranks reduce them: torch's DistributedDataParallel without
+                    // gradient_as_bucket_view
+  whole_optimizer,  // the same, where ZeRO does not split the optimizer
+  beside_fp32       // the parameters' own, where accumulators are fp32 (DeepSpeed's bf16 optimizer)
 };
-inline constexpr std::array<std::string_view, 3> kGradientCopyNames{"none", "data_parallel",
-                                                                    "beside_fp32"};
+inline constexpr std::array<std::string_view, 4> kGradientCopyNames{
+    "none", "data_parallel", "whole_optimizer", "beside_fp32"};
 
 // Whether the scratch of kernels is in the ledger: that of our own engine follows written rules
 // (plan/engine_scratch.h), that of others is their libraries' affair.

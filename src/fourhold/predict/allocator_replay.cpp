@@ -63,11 +63,17 @@ class ReplayedRun {
     for (const ledger::Entry& entry : entries) steps_ = std::max(steps_, entry.last_step + 1);
     Places travelling(run_.collective_tensors);
     Places gathered(run_.gathered);
+    auto workspace = run_.workspaces.begin();
     for (std::size_t i = 0; i < entries.size(); ++i) {
       const ledger::Entry& entry = entries[i];
       const bool travels = travelling.reach(i);
       if (gathered.reach(i) && rules_.gather_buffers == plan::GatherBuffers::two_for_all) continue;
       if (entry.place != ledger::Place::device || entry.bytes == Bytes(0)) continue;
+      if (workspace != run_.workspaces.end() && static_cast<std::size_t>(workspace->entry) == i) {
+        late_workspaces_.push_back({.first_step = workspace->step, .bytes = entry.bytes.count()});
+        ++workspace;
+        continue;
+      }
       const bool lasts = entry.first_step == 0 && entry.last_step + 1 == steps_;
       if (!lasts) {
         requests_.push_back(
@@ -120,6 +126,14 @@ class ReplayedRun {
       return allocator_.allocate(bytes) != CachingAllocator::kOutOfMemory;
     });
   }
+  // A library asks for its workspace when it is first called, between the blocks of that moment.
+  [[nodiscard]] bool make_workspaces(std::int64_t now) {
+    return std::all_of(late_workspaces_.begin(), late_workspaces_.end(),
+                       [this, now](const Request& one) {
+                         return one.first_step != now ||
+                                allocator_.allocate(one.bytes) != CachingAllocator::kOutOfMemory;
+                       });
+  }
   [[nodiscard]] bool start() { return keep(state_); }
 
   [[nodiscard]] bool step(bool first) {
@@ -134,6 +148,7 @@ class ReplayedRun {
         blocks_[next] = allocator_.allocate(requests_[next].bytes);
         if (blocks_[next] == CachingAllocator::kOutOfMemory) return false;
       }
+      if (first && !make_workspaces(now)) return false;
       if (wait != run_.waits.end() && *wait == now) {
         allocator_.complete();
         ++wait;
@@ -156,6 +171,7 @@ class ReplayedRun {
   std::int64_t launched_ = 0;  // kernels, in all steps so far
   std::vector<std::int64_t> state_;
   std::vector<std::int64_t> late_state_;
+  std::vector<Request> late_workspaces_;
   std::vector<Request> requests_;
   std::vector<std::vector<std::size_t>> ends_;  // per step: requests it is the last of
   std::vector<CachingAllocator::Block> blocks_;

@@ -25,11 +25,18 @@ struct Extra {
   std::int64_t last_step = 0;
 };
 
+// A buffer that a library makes when it is first needed and keeps for the run.
+struct FirstUse {
+  std::int32_t entry = 0;
+  std::int64_t step = 0;  // of the first optimizer step
+};
+
 // The same with what a replay of an allocator asks beside lifetimes.
 struct ExpandedRun {
   ledger::Ledger ledger;
   std::vector<std::int32_t> collective_tensors;  // entries of collectives, ascending
   std::vector<std::int32_t> gathered;            // entries that tensor parallelism gathers into
+  std::vector<FirstUse> workspaces;              // of each thread's products, entries ascending
   std::vector<HostStep> host;                    // per step
   std::vector<std::int64_t> waits;               // steps at which the host waits for the device
   std::vector<Extra> fresh_gradients;  // of weights, until the micro-batch's backward ends

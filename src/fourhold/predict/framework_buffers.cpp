@@ -49,7 +49,7 @@ void add_workspaces(const plan::Profile& profile, const StageView& stage,
                        .elements = bytes,
                        .copies = copies});
   };
-  add("cublas_workspace",
+  add(kProductWorkspace,
       profile.cublas_workspace_bytes > 0 ? profile.cublas_workspace_bytes
                                          : profile.workspaces.cublas,
       kThreads);

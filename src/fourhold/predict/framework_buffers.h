@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "fourhold/plan/profile.h"
@@ -10,6 +11,10 @@
 #include "fourhold/predict/stage_ledger.h"
 
 namespace fourhold::predict {
+
+// cuBLAS's workspaces: a copy for each thread that multiplies, first that of forward.
+inline constexpr std::string_view kProductWorkspace = "cublas_workspace";
+inline constexpr std::int64_t kForwardThread = 0;
 
 // Adds those of one stage of a train_step program; `instances` per block of the stage. With b
 // sequences of s tokens per micro-batch:

@@ -25,6 +25,8 @@ bool copies_gradients(plan::GradientCopy copy, const plan::Program& program) {
       break;
     case plan::GradientCopy::data_parallel:
       return program.plan.dp * program.plan.cp > 1 && !program.motion.reduces_each_block;
+    case plan::GradientCopy::whole_optimizer:
+      return program.plan.dp * program.plan.cp > 1 && program.plan.zero == 0;
     case plan::GradientCopy::beside_fp32:
       return program.recipe.gradient != program.recipe.gathered;
   }

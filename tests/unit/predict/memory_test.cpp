@@ -254,6 +254,14 @@ TEST(Memory, holds_a_second_copy_of_16_bit_gradients_where_ranks_share_data) {
   plan.precision = plan::Precision::fp32;
   EXPECT_EQ(more(plan), 4 * 124'439'808LL);
 
+  copies.gradient_copy = plan::GradientCopy::whole_optimizer;
+  plan = {};
+  EXPECT_EQ(more(plan), 0);
+  plan.dp = 2;
+  EXPECT_EQ(more(plan), 2 * 124'439'808LL);
+  plan.zero = 1;
+  EXPECT_EQ(more(plan), 0);
+
   copies.gradient_copy = plan::GradientCopy::beside_fp32;
   plan = {};
   EXPECT_EQ(more(plan), 0);
