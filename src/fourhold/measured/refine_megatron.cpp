@@ -186,7 +186,16 @@ void refine_aleph_alpha(const MeasuredRow& row, RowDraft& draft) {
   // Aleph-Alpha/scaling, core/nn/attention/attention.py: q, k and v are slices of one product; of a
   // single sequence v stays one, of several it is copied. core/nn/masked_softmax: in eager PyTorch
   // the softmax is fp32.
-  if (*draft.request.micro_batch == 1) profile.switches.fused_qkv = model::FusedQkv::views;
+  if (*draft.request.micro_batch == 1) {
+    profile.switches.fused_qkv = model::FusedQkv::views;
+  } else if (profile.switches.attention == model::AttentionSaving::flash) {
+    // Rearranged from sequences of a batch to the layout of the projection.
+    profile.switches.attention = model::AttentionSaving::flash_merged;
+  }
+  // core/nn/norm: what a norm gathers from sequence-parallel ranks is what plain linears keep.
+  profile.switches.gathered_inputs = model::Gathered::kept;
+  // Context, communicators and fragments, as on BigScience's A100s (its profile's sources).
+  profile.runtime_bytes = draft.catalogue.profile("megatron-deepspeed").runtime_bytes;
   if (starts_with(lowered(row.attention_impl), "torch")) {
     profile.switches.attention = model::AttentionSaving::unfused_wide;
     profile.time.fused_softmax_keys = *draft.request.seq;  // its copies are among those tensors
