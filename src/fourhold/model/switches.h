@@ -78,7 +78,7 @@ struct Switches {
   double routed_imbalance = 1.0;  // rows of the fullest rank / mean rows
   std::int64_t loss_chunk = 0;    // tokens per chunk of head and loss, 0 = whole
   FusedQkv fused_qkv = FusedQkv::separate;
-  std::int64_t prediction_layers = 0;  // of multi-token prediction, 0 = none
+  std::int64_t prediction_layers = 0;          // of multi-token prediction, 0 = none
   Gathered gathered_inputs = Gathered::again;  // of dense linears, under sequence parallelism
 
   // Adapters: what the plan asks for, and how the framework does it.

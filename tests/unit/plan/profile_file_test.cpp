@@ -22,10 +22,11 @@ Fault refusal(const std::string& text) {
 }
 
 TEST(Profiles, TheBuiltInOnesAreThese) {
-  EXPECT_EQ(profile_names(), (std::vector<std::string>{
-                                 "accelerate", "deepspeed", "fourhold", "fsdp2", "litgpt",
-                                 "llm-foundry", "llmq", "maxtext", "megatron-2021",
-                                 "megatron-deepspeed", "megatron", "nanotron", "peft", "qwen-finetune", "standard"}));
+  EXPECT_EQ(profile_names(),
+            (std::vector<std::string>{"accelerate", "deepspeed", "fourhold", "fsdp2", "litgpt",
+                                      "llm-foundry", "llmq", "maxtext", "megatron-2021",
+                                      "megatron-deepspeed", "megatron", "nanotron", "peft",
+                                      "qwen-finetune", "standard"}));
 }
 
 TEST(Profiles, EachIsNamedLikeItsFileAndSaysWhereItsConstantsAreFrom) {

@@ -10,11 +10,11 @@ namespace {
 using model::RecomputeGroup;
 
 TEST(RecomputePolicy, EveryFormSurvivesWritingAndReading) {
-  for (const char* text : {"none", "selective", "selective:norm", "selective:attention,norm",
-                           "selective:attention,norm,activation,experts,alternate",
-                           "selective:norm,mlp,qkv", "full", "full:1", "full:12", "minimal",
-                           "minimal_with_context", "save_qkv_proj", "save:context",
-                           "save:qkv,mlpwi"}) {
+  for (const char* text :
+       {"none", "selective", "selective:norm", "selective:attention,norm",
+        "selective:attention,norm,activation,experts,alternate", "selective:norm,mlp,qkv", "full",
+        "full:1", "full:12", "minimal", "minimal_with_context", "save_qkv_proj", "save:context",
+        "save:qkv,mlpwi"}) {
     EXPECT_EQ(to_string(recompute_from_string(text)), text);
   }
 }

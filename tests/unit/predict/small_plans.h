@@ -83,10 +83,9 @@ inline std::optional<plan::Plan> drawn_plan(const model::ModelConfig& config,
   plan.grad_accum = plan.vpp > 1 ? plan.pp * pick<std::int64_t>({1, 2, 4})
                                  : pick<std::int64_t>({1, 2, 3, 5, 9, 13});
   plan.global_batch = plan.micro_batch * plan.grad_accum * plan.dp;
-  plan.recompute = plan::recompute_from_string(
-      pick<std::string>({"none", "none", "selective", "selective:norm,activation",
-                         "selective:norm,mlp", "selective:qkv", "full", "full:1", "full:2",
-                         "minimal", "save_qkv_proj"}));
+  plan.recompute = plan::recompute_from_string(pick<std::string>(
+      {"none", "none", "selective", "selective:norm,activation", "selective:norm,mlp",
+       "selective:qkv", "full", "full:1", "full:2", "minimal", "save_qkv_proj"}));
   const bool gpipe = pick<int>({0, 0, 1}) == 1 && plan.pp > 1;
   plan.schedule = plan.vpp > 1 ? plan::ScheduleKind::interleaved
                   : gpipe      ? plan::ScheduleKind::gpipe
