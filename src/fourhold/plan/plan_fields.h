@@ -72,7 +72,7 @@ void visit_fields(Visitor&& visit, Owners&... owners) {
         owners.global_batch...);
   visit(FieldInfo{"seq", "tokens per sequence", kCountRange}, owners.seq...);
   visit(FieldInfo{"recompute",
-                  "none, selective[:attention,norm,activation,mlp,qkv ...], full or full:K"},
+                  "none, selective[:attention,norm,...], full, full:K, or save:NAME,..."},
         owners.recompute...);
   visit(FieldInfo{"schedule", "order of micro-batches in the pipeline"}, owners.schedule...);
   visit(FieldInfo{"layers_per_stage", "layers of every virtual stage: first chunks, then seconds",
