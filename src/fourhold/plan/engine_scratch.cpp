@@ -126,11 +126,12 @@ void add_bytes(List& transients, std::int64_t bytes) {
                         model::Region::inner});
 }
 
-// The engine's softmax of a chunk reads fp32 logits.
+// The engine's softmax of a chunk reads fp32 logits, whether or not the loss is one in place.
 void widen_chunks(model::Operation& operation) {
   if (operation.kind != model::OpKind::chunked_loss) return;
   const model::Transient logits = operation.forward_transients[0];
-  if (logits.dtype == DType::fp32) return;
+  const bool is_wide = operation.forward_transients.size() > 1 || logits.dtype == DType::fp32;
+  if (is_wide) return;
   operation.forward_transients.push_back(
       {model::TensorName::logits_wide, logits.shape, DType::fp32, logits.region});
 }
