@@ -90,8 +90,8 @@ void refuse_more_than_device(Bytes memory, const LoadedRun& run) {
 }
 
 // Of what the run would hold. Where hardly anything stayed free, the allocator may have given back
-// what it did not use: then of no more than the device has. The plan ran, so it fits: what it needs
-// is not corrected beyond the device.
+// what it did not use: then of no more than the device has. The plan ran, so it fits: where
+// what it needs would still be beyond the device, it needs no more than was seen.
 double memory_ratio(Bytes memory, const LoadedRun& run, const PlannedRun& planned) {
   constexpr double kEndOfDevice = 0.05;  // large blocks that do not fit any more leave such gaps
   const auto seen = static_cast<double>(memory.count());
@@ -102,7 +102,8 @@ double memory_ratio(Bytes memory, const LoadedRun& run, const PlannedRun& planne
   if (seen > (1 - kEndOfDevice) * usable) held = std::min(held, usable);
   // A hair less, so that rounding up does not take it beyond the device that held it.
   constexpr double kRounding = 1e-9;
-  return std::min(seen / held, usable / needed) * (1 - kRounding);
+  const double ratio = seen / held;
+  return (ratio * needed > usable ? seen / needed : ratio) * (1 - kRounding);
 }
 
 plan::Plan observe_run(const RunRequest& request, const std::string& observed, OwnRuns& own,
