@@ -58,6 +58,8 @@ Kernel kernel_of(model::OpKind kind) {
       return {permute_forward, permute_backward};
     case OpKind::unpermute:
       return {unpermute_forward, unpermute_backward};
+    case OpKind::concatenate:
+      return {concatenate_forward, concatenate_backward};
     case OpKind::add:
       return {add_forward, add_backward};
     case OpKind::cross_entropy:

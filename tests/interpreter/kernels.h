@@ -29,6 +29,8 @@ Results softcap_forward(const Call& call);
 Results softcap_backward(const Call& call);
 Results cast_forward(const Call& call);
 Results cast_backward(const Call& call);
+Results concatenate_forward(const Call& call);
+Results concatenate_backward(const Call& call);
 Results add_forward(const Call& call);
 Results add_backward(const Call& call);
 Results dropout_forward(const Call& call);

@@ -143,6 +143,29 @@ Results split_latent_backward(const Call& call) {
   return {{latent}, {}};
 }
 
+Results concatenate_forward(const Call& call) {
+  const Array& left = call.in(0);
+  const Array& right = call.in(1);
+  Array joined = call.zeros(call.op().outputs[0]);
+  for (std::int64_t row = 0; row < joined.rows(); ++row) {
+    std::copy(left.row(row), left.row(row) + left.width(), joined.row(row));
+    std::copy(right.row(row), right.row(row) + right.width(), joined.row(row) + left.width());
+  }
+  return {{joined}, {}};
+}
+
+Results concatenate_backward(const Call& call) {
+  const Array& joined = call.gradient(0);
+  Array left = call.zeros(call.op().inputs[0]);
+  Array right = call.zeros(call.op().inputs[1]);
+  for (std::int64_t row = 0; row < joined.rows(); ++row) {
+    const double* from = joined.row(row);
+    std::copy(from, from + left.width(), left.row(row));
+    std::copy(from + left.width(), from + joined.width(), right.row(row));
+  }
+  return {{left, right}, {}};
+}
+
 // k of a head is its own unrotated part, then the rotated part all heads share; v follows in
 // k_and_v.
 Results latent_assemble_forward(const Call& call) {

@@ -46,7 +46,8 @@ StepAnswer predicted_step(const predict::TimePrediction& time) {
 StepAnswer given_step(const LoadedRun& run, const TimeRequest& request, const plan::Plan& plan,
                       const std::optional<StepAnswer>& predicted) {
   const double flops_per_token =
-      predict::model_flops_per_sequence(run.model, plan.seq) / static_cast<double>(plan.seq);
+      predict::model_flops_per_sequence(run.model, plan.seq, plan.prediction_layers) /
+      static_cast<double>(plan.seq);
   const std::optional<double> peak = peak_flops_of(run, plan);
   const auto devices = static_cast<double>(plan.devices());
   StepAnswer step;

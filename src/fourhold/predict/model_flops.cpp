@@ -22,9 +22,11 @@ double block_flops(model::BlockOperations operations, const model::BatchSizes& s
 
 }  // namespace
 
-double model_flops_per_sequence(const model::ModelConfig& config, std::int64_t seq) {
+double model_flops_per_sequence(const model::ModelConfig& config, std::int64_t seq,
+                                std::int64_t prediction_layers) {
   const model::BatchSizes sizes{.micro_batch = 1, .seq = seq};
-  const model::Switches switches;
+  model::Switches switches;
+  switches.prediction_layers = prediction_layers;
   double flops =
       block_flops(model::embedding_operations(config, sizes, switches), sizes, config.vocab) +
       block_flops(model::head_operations(config, sizes, switches), sizes, config.vocab);

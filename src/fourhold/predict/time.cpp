@@ -219,7 +219,8 @@ TimePrediction predict_time(const model::ModelConfig& config, const plan::Plan& 
   const auto sequences = static_cast<double>(plan.global_batch);
   prediction.tokens_per_second_per_device =
       sequences * static_cast<double>(plan.seq) / devices / step.seconds;
-  const double flops = model_flops_per_sequence(config, plan.seq) * sequences / devices;
+  const double flops =
+      model_flops_per_sequence(config, plan.seq, plan.prediction_layers) * sequences / devices;
   prediction.tflops_per_device = flops / step.seconds / 1e12;
   const double peak = rates_of(cluster.device, profile, plan::recipe_of(plan, profile).compute)
                           .peak_flops_per_second;

@@ -50,5 +50,17 @@ TEST(ModelFlops, CountActiveExpertsOnly) {
                    32 * (6 * products + 12.0 * 6 * 16 * 32));
 }
 
+// A layer of multi-token prediction is one of the model's layers, a product of 2 h x h and one more
+// head.
+TEST(ModelFlops, OfAPredictionLayerAreALayerAProjectionAndAHead) {
+  const model::ModelConfig config = test::small_model("llama");
+  model::ModelConfig longer = config;
+  longer.layers.push_back(longer.layers.back());
+  const double layer = model_flops_per_sequence(longer, 32) - model_flops_per_sequence(config, 32);
+  const double more =
+      model_flops_per_sequence(config, 32, 1) - model_flops_per_sequence(config, 32);
+  EXPECT_DOUBLE_EQ(more, layer + 6.0 * 32 * (2 * 16 * 16 + 40 * 16));
+}
+
 }  // namespace
 }  // namespace fourhold::predict

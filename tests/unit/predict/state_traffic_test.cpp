@@ -29,7 +29,11 @@ StateTrafficInput thousand(int zero) {
   input.host_link = {"PCIe", 100, 0, 1, 0, 0};
   return input;
 }
-StateLinks links_of_eight() { return {group(8), group(8), group(1), group(1), group(1)}; }
+// `groups` of shards over eight ranks.
+StateLinks links_of_eight(std::int64_t groups = 1) {
+  return {group(8 / groups), group(8 / groups), group(1),     group(1),
+          group(1),          group(groups),     group(groups)};
+}
 
 TEST(StateTraffic, FollowsTheZeroStage) {
   // One pass over 2000 bytes is 1750 on the wire, 35 s.
@@ -55,6 +59,15 @@ TEST(StateTraffic, EachMessageHasItsStart) {
   links.sharding.intra.start_seconds = 0.25;
   // Two rings' starts each.
   EXPECT_DOUBLE_EQ(state_traffic(input, links).per_step, 70 + 4 * 2 * 0.25);
+}
+
+TEST(StateTraffic, ShardGroupsGatherAmongThemselvesAndSumTheirShards) {
+  // Over four ranks one pass is 1500 on the wire, 30 s; a shard of 500 is summed by two, 10 s.
+  const StateTraffic zero1 = state_traffic(thousand(1), links_of_eight(2));
+  EXPECT_DOUBLE_EQ(zero1.per_step, 30 + 30 + 10);
+  const StateTraffic zero3 = state_traffic(thousand(3), links_of_eight(2));
+  EXPECT_DOUBLE_EQ(zero3.per_step, 10);
+  EXPECT_DOUBLE_EQ(zero3.reduce, 30);
 }
 
 TEST(StateTraffic, TheOptimizerMovesThirtyBytesForEachOwnedParameter) {
