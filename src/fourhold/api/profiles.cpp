@@ -1,6 +1,8 @@
 #include "fourhold/api/profiles.h"
 
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -15,8 +17,17 @@ namespace {
 
 using plan::Profile;
 
+// By name, or by what is missing where that is shorter.
 std::string splits_text(const Profile& profile) {
-  return profile.splits.empty() ? "none" : fmt::format("{}", fmt::join(profile.splits, " "));
+  if (profile.splits.empty()) return "none";
+  std::vector<std::string_view> missing;
+  for (const std::string_view split : plan::kSplitNames) {
+    if (!profile.can(split)) missing.push_back(split);
+  }
+  if (missing.empty()) return "all";
+  std::string named = fmt::format("{}", fmt::join(profile.splits, " "));
+  std::string others = fmt::format("all but {}", fmt::join(missing, " "));
+  return others.size() < named.size() ? others : named;
 }
 
 std::string list_text(const ProfilesResult& result, const report::Screen& screen) {
