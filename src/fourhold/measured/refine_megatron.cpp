@@ -214,6 +214,8 @@ void refine_aleph_alpha(const MeasuredRow& row, RowDraft& draft) {
   profile.vocabulary_multiple = 1;
   profile.vocabulary_multiple_times_tp = false;
   profile.time.gradient_wire_bytes = 4;
+  // core/nn/mlp.py (ParallelSwiGLUMLP): dense_in and siglu_weight.
+  profile.time.gate_and_up = plan::GateAndUp::two_layers;
   if (const std::int64_t pp = *draft.request.pp; pp > 1) {
     draft.request.layers_per_stage = aleph_stages(draft.config.layer_count(), pp);
   }

@@ -143,6 +143,19 @@ inline constexpr std::array<std::string_view, 4> kAttentionKernelNames{"flash_1"
 enum class PipelineSends : std::uint8_t { whole, scattered };
 inline constexpr std::array<std::string_view, 2> kPipelineSendsNames{"whole", "scattered"};
 
+// Whether gate and up of a gated feed-forward are one layer, or two of which each reduces the
+// gradient of its input over tp (without sequence parallelism, where the gathered input's is
+// scattered once).
+enum class GateAndUp : std::uint8_t { one_layer, two_layers };
+inline constexpr std::array<std::string_view, 2> kGateAndUpNames{"one_layer", "two_layers"};
+
+// How the gradients of ZeRO-1 are reduced: as replicated ones (ProfileTime::data_overlap and
+// message_bytes), or after the last backward in one message. That one and the gather of updated
+// weights are flat: the piece of each tensor for each rank is copied by a kernel of its own.
+enum class ShardedReduction : std::uint8_t { as_replicated, after_backward };
+inline constexpr std::array<std::string_view, 2> kShardedReductionNames{"as_replicated",
+                                                                        "after_backward"};
+
 // Operands of the products of layers; heads multiply in the compute type.
 enum class ProductFormat : std::uint8_t { compute, fp8, fp4 };
 inline constexpr std::array<std::string_view, 3> kProductFormatNames{"compute", "fp8", "fp4"};
@@ -165,8 +178,10 @@ struct ProfileTime {
   // Host time of one layer's routing, forward, where its counts of tokens are waited for.
   double routing_seconds = 0;
   double host_seconds_per_step = 0.00929;
-  double tensor_overlap = 0;        // share of tp traffic hidden behind products
-  double data_overlap = 1;          // share of the last backward that hides gradient traffic
+  double tensor_overlap = 0;  // share of tp traffic hidden behind products
+  GateAndUp gate_and_up = GateAndUp::one_layer;
+  double data_overlap = 1;  // share of the last backward that hides gradient traffic
+  ShardedReduction sharded_reduction = ShardedReduction::as_replicated;
   double gathered_visible = 0.888;  // ZeRO-3: visible share of the smaller of work and traffic
   int gradient_wire_bytes = 2;      // per gradient that travels
   std::int64_t message_bytes = 250'000'000;  // of one gradient collective, 0 = all in one

@@ -86,6 +86,11 @@ inline constexpr std::span<const std::string_view> kEnumNames<ProductFormat>{kPr
 template <>
 inline constexpr std::span<const std::string_view> kEnumNames<PipelineSends>{kPipelineSendsNames};
 template <>
+inline constexpr std::span<const std::string_view> kEnumNames<GateAndUp>{kGateAndUpNames};
+template <>
+inline constexpr std::span<const std::string_view> kEnumNames<ShardedReduction>{
+    kShardedReductionNames};
+template <>
 inline constexpr std::span<const std::string_view> kEnumNames<model::AdapterStorage>{
     kAdapterStorageNames};
 template <>
@@ -238,8 +243,12 @@ void visit_profile_fields(Visitor&& visit, Owners&... owners) {
         owners.time.host_seconds_per_step...);
   visit(FieldInfo{"tensor_overlap", "hidden share of tensor-parallel traffic", {}, {0, 1}},
         owners.time.tensor_overlap...);
+  visit(FieldInfo{"gate_and_up", "layers that widen a gated feed-forward"},
+        owners.time.gate_and_up...);
   visit(FieldInfo{"data_overlap", "share of the last backward that hides gradients", {}, {0, 1}},
         owners.time.data_overlap...);
+  visit(FieldInfo{"sharded_reduction", "when gradients of ZeRO-1 are reduced"},
+        owners.time.sharded_reduction...);
   visit(FieldInfo{"gathered_visible", "ZeRO-3: visible share of the smaller", {}, {0, 1}},
         owners.time.gathered_visible...);
   visit(FieldInfo{"gradient_wire_bytes", "bytes of one gradient that travels", {1, 4}},

@@ -53,6 +53,21 @@ class Timing {
     return block_.sharded.operations.operations[static_cast<std::size_t>(step.operation)];
   }
 
+  // Layers that each reduce the gradient of what this step passes them.
+  [[nodiscard]] int reductions(const plan::Step& step) const {
+    const bool sums = step.phase == Phase::backward &&
+                      step.collective.kind == Collective::all_reduce &&
+                      operation_of(step).kind == model::OpKind::enter_branch;
+    if (!sums || input_.gate_and_up == plan::GateAndUp::one_layer) return 1;
+    int widening = 0;
+    for (const model::Operation& operation : block_.sharded.operations.operations) {
+      const bool reads = operation.kind == model::OpKind::linear &&
+                         operation.inputs[0] == operation_of(step).outputs[0];
+      if (reads && operation.packed == model::PackedGroup::gate_up) ++widening;
+    }
+    return std::max(1, widening);
+  }
+
   // Experts of one token: rows of the permuted tokens for each.
   [[nodiscard]] double copies() const {
     const auto rows = [this](std::int16_t tensor) {
@@ -70,8 +85,8 @@ class Timing {
     const Collective kind = step.collective.kind;
     switch (step.collective.axis) {
       case Axis::tp:
-        parts.tensor_parallel +=
-            (1 - input_.tensor_overlap) * collective_seconds(kind, payload, input_.links.tp);
+        parts.tensor_parallel += (1 - input_.tensor_overlap) * reductions(step) *
+                                 collective_seconds(kind, payload, input_.links.tp);
         break;
       case Axis::cp:
         parts.context_parallel += std::max(

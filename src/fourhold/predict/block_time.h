@@ -2,6 +2,7 @@
 #pragma once
 
 #include "fourhold/model/operations.h"
+#include "fourhold/plan/profile.h"
 #include "fourhold/plan/program.h"
 #include "fourhold/predict/part_seconds.h"
 #include "fourhold/predict/rates.h"
@@ -20,7 +21,8 @@ struct BlockTimeInput {
   Rates rates;
   LayerLinks links;
   model::BatchSizes sizes;
-  double tensor_overlap = 0;       // of the profile
+  double tensor_overlap = 0;                                 // of the profile
+  plan::GateAndUp gate_and_up = plan::GateAndUp::one_layer;  // the same
   double layer_floor_seconds = 0;  // least time of a layer where its framework stalls
   double routing_seconds = 0;      // host time of a layer's routing, forward
 };
@@ -37,7 +39,8 @@ struct BlockTime {
 
 // Sums the steps' rooflines and collectives.
 //   A ring exchange of context-parallel attention is hidden behind 0.8 of its attention.
-//   `tensor_overlap` of the traffic over tp is hidden.
+//   `tensor_overlap` of the traffic over tp is hidden. Where gate and up are layers of their own,
+//   the all-reduce of their input's gradient comes twice.
 //   Host: device and host work side by side over a whole layer, so it costs the larger of the two,
 //   (device^12 + host^12)^(1/12): measured steps are flat in the micro-batch until the device
 //   becomes the slower. What the host adds is booked on each direction by its share of the host's

@@ -44,7 +44,8 @@ class Traffic {
                                                messages(gradient_bytes()));
         break;
       case 1:
-        traffic.per_step += reduce() + gather_updated();
+        (in_one_message() ? traffic.after_backward : traffic.per_step) +=
+            reduce() + gather_updated() + copy_pieces();
         break;
       case 2:
         traffic.reduce += reduce();
@@ -66,7 +67,16 @@ class Traffic {
   }
   [[nodiscard]] double messages(double bytes) const {
     const auto size = static_cast<double>(input_.profile.message_bytes);
-    return size <= 0 ? 1 : std::max(1.0, std::ceil(bytes / size));
+    return size <= 0 || in_one_message() ? 1 : std::max(1.0, std::ceil(bytes / size));
+  }
+  [[nodiscard]] bool in_one_message() const {
+    return input_.zero == 1 &&
+           input_.profile.sharded_reduction == plan::ShardedReduction::after_backward;
+  }
+  // To the flat gradients and from the flat weights.
+  [[nodiscard]] double copy_pieces() const {
+    if (!in_one_message() || links_.topology.ranks == 1) return 0;
+    return 2 * sums_.tensors * ranks() * input_.rates.kernel_start_seconds;
   }
   [[nodiscard]] double reduce() const {
     return collective_seconds(Collective::reduce_scatter, gradient_bytes(), links_,
@@ -164,6 +174,7 @@ BlockParameters block_parameters(const plan::ProgramBlock& block, const plan::Re
     shared.weight_bytes += weight;
     if (!parameter.use.trainable) continue;
     shared.trained += elements;
+    ++shared.tensors;
     shared.trained_weight_bytes += weight;
     shared.state_bytes += state_bytes_of(parameter, own);
     if (parameter.gradient_sum == plan::Axis::tp) sums.tp_replicated += elements;
@@ -176,6 +187,7 @@ void add_parameters(BlockParameters& sum, const BlockParameters& other, std::int
   const auto n = static_cast<double>(times);
   const auto add = [n](ParameterSums& own, const ParameterSums& theirs) {
     own.trained += n * theirs.trained;
+    own.tensors += n * theirs.tensors;
     own.weight_bytes += n * theirs.weight_bytes;
     own.trained_weight_bytes += n * theirs.trained_weight_bytes;
     own.state_bytes += n * theirs.state_bytes;

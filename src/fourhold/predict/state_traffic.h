@@ -15,6 +15,7 @@ namespace fourhold::predict {
 // ZeRO.
 struct ParameterSums {
   double trained = 0;       // elements
+  double tensors = 0;       // that hold them
   double weight_bytes = 0;  // in the form in which a weight is gathered and used
   double trained_weight_bytes = 0;
   double state_bytes = 0;  // master copy and moments
@@ -52,6 +53,7 @@ struct StateTraffic {
   double gather_backward = 0;   // the same
   double reduce = 0;            // ZeRO-2 and 3, per micro-batch
   double per_step = 0;          // all-reduce, or reduce-scatter (ZeRO-1), and gather of new weights
+  double after_backward = 0;    // the same where nothing hides it
   double accumulate = 0;        // adding a micro-batch's gradients to the others', per micro-batch
   double optimizer = 0;         // per step
   double replicas = 0;          // gradients of what tp or kv heads replicate, per step
@@ -78,6 +80,8 @@ struct StateTrafficInput {
 //     for the norm and for the update, its weight is written: 30 bytes with bf16 AdamW.
 //   Accumulation, where m > 1: the accumulator is read and written, and the new gradient read
 //     unless their product adds it in place (6 bytes in 16 bits, 10 with fp32 gradients, 8 fused).
+//   ZeRO-1 in one flat message after backward (plan::ShardedReduction): for each tensor and rank a
+//     kernel that copies its piece, of gradients and of updated weights.
 //   Offload: master and moments pass through the device once a step, in both directions at once;
 //     offloaded gradients go to the host after each micro-batch and come back with them; under
 //     `all` weights come once for forward and once for backward.

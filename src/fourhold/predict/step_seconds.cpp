@@ -33,7 +33,7 @@ ShownTraffic shown_of(const StepFrame& frame, const StateTraffic& traffic, std::
     // The last reduction and what follows it share the last backward.
     shown.step_data = beyond(traffic.reduce + traffic.per_step, hidden) - shown.backward_data;
   }
-  shown.step_data += traffic.replicas;
+  shown.step_data += traffic.after_backward + traffic.replicas;
   shown.forward_offload =
       beyond(std::max(traffic.offload_forward, frame.residual_seconds), forward);
   shown.backward_offload = beyond(traffic.offload_backward + frame.residual_seconds, backward);

@@ -45,7 +45,8 @@ enum class PipelineMethod : std::uint8_t { scored, replayed };
 //     once: in forward activations leave while weights come, in backward all but gradients comes;
 //   ZeRO-2: each micro-batch's reduction beyond `data_overlap` of its backward;
 //   once a step: the rest of data-parallel traffic beyond `data_overlap` of the last backward, then
-//     the gradients of replicas, then the optimizer and its offload, which wait for all stages.
+//     what comes after it in any case and the gradients of replicas, then the optimizer and its
+//     offload, which wait for all stages.
 // An object keeps its buffers from call to call.
 class StepClock {
  public:

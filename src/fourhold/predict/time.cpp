@@ -90,6 +90,7 @@ std::vector<BlockTime> block_times(const plan::ProgramBlocks& blocks,
                              .links = {links(Axis::tp), links(Axis::cp), links(Axis::ep)},
                              .sizes = {.micro_batch = plan.micro_batch, .seq = plan.seq},
                              .tensor_overlap = profile.time.tensor_overlap,
+                             .gate_and_up = profile.time.gate_and_up,
                              .layer_floor_seconds = layer_floor_seconds(plan, profile, cluster),
                              .routing_seconds = profile.time.routing_seconds};
   std::vector<BlockTime> times;

@@ -95,6 +95,26 @@ TEST(BlockTime, TensorTrafficIsTheGroupsCollectives) {
   EXPECT_DOUBLE_EQ(block_time(layer_of(plan), input).forward.tensor_parallel, 512);
 }
 
+// Of gate and up apart each reduces the gradient of the input that both read: a third all-reduce
+// backward, of 2 x 32 x 16 bytes as the others.
+TEST(BlockTime, GateAndUpApartReduceTheirInputsGradientTwice) {
+  plan::Plan plan = small_plan();
+  plan.tp = 2;
+  plan.layers_per_stage = {6};
+  const plan::ProgramBlocks blocks =
+      plan::lower_blocks(test::small_model("llama"), plan, plan::load_profile("standard"));
+  const plan::ProgramBlock& layer =
+      blocks.blocks[static_cast<std::size_t>(blocks.layer_of_kind.front())];
+  BlockTimeInput input = arithmetic_only();
+  input.links.tp.topology = {2, 2, 1};
+  input.links.tp.intra = {"inside", 1, 0, 1, 0, 0};
+  EXPECT_DOUBLE_EQ(block_time(layer, input).backward.tensor_parallel, 2 * 1024);
+  input.gate_and_up = plan::GateAndUp::two_layers;
+  const BlockTime time = block_time(layer, input);
+  EXPECT_DOUBLE_EQ(time.forward.tensor_parallel, 2 * 1024);
+  EXPECT_DOUBLE_EQ(time.backward.tensor_parallel, 3 * 1024);
+}
+
 TEST(BlockTime, ARingIsHiddenBehindMostOfItsAttention) {
   plan::Plan plan = small_plan();
   plan.cp = 2;

@@ -18,7 +18,8 @@ GroupLinks group(std::int64_t ranks) {
 // 1000 trained parameters in one block: 2 bytes each travel, 12 of state. 8 ranks share them.
 StateTrafficInput thousand(int zero) {
   StateTrafficInput input;
-  input.parameters.dense = {1000, 2000, 2000, 12000};
+  input.parameters.dense = {
+      .trained = 1000, .weight_bytes = 2000, .trained_weight_bytes = 2000, .state_bytes = 12000};
   input.parameters.gathered_bytes = 4000;  // a layer's: twice
   input.parameters.blocks = 1;
   input.zero = zero;

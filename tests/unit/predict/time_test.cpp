@@ -43,6 +43,33 @@ TEST(Time, RecomputationShowsInHfuOnly) {
   EXPECT_LT(time.hfu, time.mfu * 4 / 3);  // at most a forward more: a third of all
 }
 
+// nanotron's trainer (make_ddp): replicas under DistributedDataParallel, which overlaps; ZeRO-1
+// with fp32 sums without. Each of 2 ranks' piece of a tensor is copied by a kernel of its own, once
+// as gradient and once as weight: 6 layers of 9 tensors, the embedding, the last norm and the head.
+TEST(Time, NanotronReducesShardedGradientsAfterBackward) {
+  const model::ModelConfig config = test::small_model("llama");
+  plan::Plan plan;
+  plan.seq = 32;
+  plan.dp = 2;
+  plan.layers_per_stage = {6};
+  hardware::Cluster cluster = cluster_of("h100", 2);
+  cluster.device.intra_node = {"inside", 1e30, 0, 1, 0, 0};
+  cluster.device.sustained.kernel_start_seconds = 1;
+  const auto traffic = [&](int zero, const char* name) {
+    plan.zero = zero;
+    const plan::Profile profile = plan::load_profile(name);
+    const plan::ProgramBlocks blocks = plan::lower_blocks(config, plan, profile);
+    return stage_traffic(stage_parameters(config, blocks, plan, profile), config, plan, profile,
+                         cluster)
+        .front();
+  };
+  EXPECT_NEAR(traffic(1, "nanotron").after_backward, 2 * 2 * (6 * 9 + 3), 1e-9);
+  EXPECT_EQ(traffic(1, "nanotron").per_step, 0);
+  EXPECT_EQ(traffic(0, "nanotron").after_backward, 0);
+  EXPECT_GT(traffic(0, "nanotron").per_step, 0);
+  EXPECT_EQ(traffic(1, "standard").after_backward, 0);
+}
+
 TEST(Time, TheLargestPublishedRunIsNearItsMeasuredStep) {
   // Narayanan 2021, sec. 5.1 and Table 1, 1 trillion parameters: 163 TFLOP/s per device with 3072
   // A100, counting the recomputed forward, 52% of the peak; micro-batch and chunks not published.
