@@ -11,7 +11,7 @@
 #include "fourhold/plan/parameter_gradients.h"
 #include "fourhold/predict/entry_names.h"
 #include "fourhold/predict/expanded_entries.h"
-#include "fourhold/predict/framework_buffers.h"
+#include "fourhold/predict/first_products.h"
 #include "fourhold/predict/recent_map.h"
 #include "fourhold/predict/stage_model.h"
 
@@ -183,11 +183,6 @@ class Expander {
     }
   }
 
-  [[nodiscard]] bool multiplies(const StepInstance& at) const {
-    const auto operation = static_cast<std::size_t>(at.step->operation);
-    return block(at.block).sharded.operations.operations[operation].kind == model::OpKind::linear;
-  }
-
   // From the first marked step to the last.
   struct Steps {
     std::int64_t first = -1;
@@ -211,10 +206,7 @@ class Expander {
   void compute(const StepInstance& at) {
     const plan::ProgramBlock& own = block(at.block);
     const bool forward = at.step->phase == plan::Phase::forward;
-    if (multiplies(at)) {
-      std::int64_t& first = first_products_[forward ? 0 : 1];
-      if (first < 0) first = entries_.now();
-    }
+    products_.note(own, at, entries_.now());
     for (const plan::Access& access : at.step->accesses) {
       const std::int16_t storage = owner(at.block, access.tensor);
       std::int32_t& entry = slot(at, storage, forward);
@@ -360,10 +352,7 @@ class Expander {
 
   void add_stage_tensor(const StageTensor& tensor, std::int64_t copy) {
     const std::int32_t entry = entries_.add_stage_tensor(tensor, copy);
-    if (tensor.name == kProductWorkspace) {
-      const std::int64_t first = first_products_[copy == kForwardThread ? 0 : 1];
-      run_.workspaces.push_back({entry, std::max<std::int64_t>(first, 0)});
-    }
+    if (tensor.name == kProductWorkspace) run_.workspaces.push_back({entry, products_.of(copy)});
     if (tensor.alive == Alive::whole_step) {
       whole_run_.push_back(entry);
     } else {
@@ -384,7 +373,7 @@ class Expander {
   std::map<std::tuple<std::int16_t, std::int32_t, std::size_t>, std::int64_t> forwards_open_;
   std::vector<std::int32_t> whole_run_;
   std::array<Steps, kAliveCount> steps_;
-  std::array<std::int64_t, 2> first_products_{-1, -1};  // steps: forward's, backward's
+  FirstProducts products_;
   ExpandedRun run_;
   std::size_t ended_ = 0;  // of run_.fresh_gradients
 };
