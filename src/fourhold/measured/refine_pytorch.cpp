@@ -7,22 +7,28 @@
 
 #include "fourhold/measured/attention_words.h"
 #include "fourhold/measured/nanotron_stages.h"
+#include "fourhold/measured/row_plan.h"
 #include "fourhold/measured/row_tuning.h"
 #include "fourhold/measured/row_words.h"
 
 namespace fourhold::measured {
 namespace {
 
-// Eager PyTorch beside compiled: copies that norms and activation keep, host time of every
-// operation, and an allocator that rounds more of them (data/profiles/fsdp2.json, summary).
-void make_eager(RowDraft& draft) {
+// Eager PyTorch beside compiled: what activations keep, and each operation's passes and host time.
+void run_each_operation(RowDraft& draft) {
   plan::Profile& profile = draft.profile;
   const plan::ProfileTime& eager = draft.catalogue.profile("accelerate").time;
-  profile.switches.norm = model::NormSaving::wide;
   profile.switches.activation = model::ActivationSaving::unfused;
-  profile.reserved_over_allocated = 1.15;
   profile.time.elementwise_traffic = eager.elementwise_traffic;
   profile.time.host_seconds_per_operation = eager.host_seconds_per_operation;
+}
+
+// With norms of PyTorch's own, which keep fp32 copies, and an allocator that rounds more of them
+// (data/profiles/fsdp2.json, summary).
+void make_eager(RowDraft& draft) {
+  run_each_operation(draft);
+  draft.profile.switches.norm = model::NormSaving::wide;
+  draft.profile.reserved_over_allocated = 1.15;
 }
 
 // Between the ends a stage cannot be empty: it borrows a layer from the fullest.
@@ -75,15 +81,14 @@ void refine_nanotron(const MeasuredRow& /*row*/, RowDraft& draft) {
 void refine_internevo(const MeasuredRow& row, RowDraft& draft) {
   set_attention(row.attention_impl, draft.profile);
   draft.profile.time.attention_kernel = plan::AttentionKernel::flash_1;
+  // InternLM/InternEvo in 2023, internlm/model: nothing is compiled (linear.py multiplies silu's
+  // result by an operation of its own), but norms are apex's single kernels (utils.py).
+  run_each_operation(draft);
   // InternLM/InternEvo, solver/optimizer/hybrid_zero_optim.py: a step first widens the shard's
   // gradients to fp32; torch's AdamW over lists of tensors then makes two temporary lists.
   draft.profile.optimizer_temporary = 3;
-  if (contains(row.sharding, "shard group")) {
-    const auto group = number_behind(row.sharding, "shard group ");
-    if (group && draft.request.dp && *group < *draft.request.dp) {
-      draft.findings.assumes("the shard group is the whole data-parallel group");
-    }
-  }
+  // ZeRO-1 over so many ranks at a time ("shard group 8"), gradients summed over all.
+  if (const auto group = number_behind(row.sharding, "shard group ")) shard_over(*group, draft);
 }
 
 void refine_deepspeed(const MeasuredRow& row, RowDraft& draft) {
@@ -150,9 +155,7 @@ void refine_maxtext(const MeasuredRow& row, RowDraft& draft) {
   draft.request.zero = 3;
   draft.findings.assumes("sharding is FSDP inside a slice");
   if (draft.cluster.device.vendor != "Google") return;
-  const std::int64_t slice = draft.cluster.devices_per_node;
-  const std::int64_t ranks = *draft.request.dp * *draft.request.cp;
-  if (ranks > slice && ranks % slice == 0) draft.request.shard_groups = ranks / slice;
+  shard_over(draft.cluster.devices_per_node, draft);
 }
 
 void refine_flash_paper(const MeasuredRow& row, RowDraft& draft) {

@@ -137,7 +137,8 @@ void read_sharding(const MeasuredRow& row, RowDraft& draft) {
     draft.findings.knows_not(row.sharding, "sharding");
   }
   if (starts_with(sharding, "hsdp")) {
-    draft.findings.assumes("the shard group is the whole data-parallel group");
+    // PyTorch, torch.distributed.fsdp.ShardingStrategy: HYBRID_SHARD shards within a node.
+    shard_over(draft.cluster.devices_per_node, draft);
   }
   draft.request.zero = stage;
 }
@@ -286,6 +287,16 @@ void check_words(const MeasuredRow& row, Findings& findings) {
 }
 
 }  // namespace
+
+void shard_over(std::int64_t ranks, RowDraft& draft) {
+  const std::int64_t all = draft.request.dp.value_or(1) * draft.request.cp.value_or(1);
+  if (ranks < 1 || ranks >= all) return;
+  if (all % ranks == 0) {
+    draft.request.shard_groups = all / ranks;
+  } else {
+    draft.findings.assumes("the shard group is the whole data-parallel group");
+  }
+}
 
 void read_plan(const MeasuredRow& row, const FrameworkRule& rule, RowDraft& draft) {
   read_degrees(row, rule, draft);

@@ -31,12 +31,10 @@ TEST(Verbs, TheListOfFlagsIsFixed) {
   const std::string run_flags =
       "MODEL PLAN_FILE --device --memory --host-memory --headroom --confidence --calibration "
       "--count --tp --sp --pp --vpp --cp --ep --dp --zero --shard-groups --micro-batch "
-      "--grad-accum "
-      "--global-batch --seq --recompute --schedule "
-      "--layers-per-stage --offload --precision --optimizer --gradient-accumulation --loss-chunk "
-      "--prediction-layers --tuning --lora-rank --lora-targets --lora-dropout --base-precision "
-      "--modules-to-save "
-      "--profile ";
+      "--grad-accum --global-batch --seq --recompute --schedule --layers-per-stage --offload "
+      "--activation-offload --precision --optimizer --first-moment --second-moment "
+      "--gradient-accumulation --loss-chunk --prediction-layers --tuning --lora-rank "
+      "--lora-targets --lora-dropout --base-precision --modules-to-save --profile ";
   EXPECT_EQ(flags("fit"), run_flags + "--parameters --svg ");
   const std::string time_flags = "--tokens --deadline --price --mfu --tokens-per-second ";
   EXPECT_EQ(flags("predict"), run_flags + time_flags + "--observed --svg ");

@@ -196,6 +196,18 @@ TEST(RowSetup, MaxTextIsShardedInsideASlice) {
   EXPECT_EQ(setup_of(builtin_row("misc-0042"), catalogue).setup->plan.shard_groups, 32);
 }
 
+// 16 ranks in groups of 8, 8 ranks in one, 16 in one; a hybrid of 128 A100s in nodes of 8.
+TEST(RowSetup, ShardGroupsAreThoseOfTheRow) {
+  Catalogue catalogue;
+  const auto groups = [&](const std::string& id) {
+    return setup_of(builtin_row(id), catalogue).setup->plan.shard_groups;
+  };
+  EXPECT_EQ(groups("internevo-0010"), 2);
+  EXPECT_EQ(groups("internevo-0009"), 1);
+  EXPECT_EQ(groups("internevo-0002"), 1);
+  EXPECT_EQ(groups("misc-0001"), 16);
+}
+
 TEST(RowSetup, SkipsOnlyForAFactThatIsMissing) {
   Catalogue catalogue;
   const auto why = [&catalogue](const MeasuredRow& row) {

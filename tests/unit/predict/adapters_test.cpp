@@ -46,6 +46,7 @@ plan::Plan lora(const model::ModelConfig& config, const plan::Profile& profile,
                 const std::string& targets, std::int64_t rank, std::int64_t seq) {
   plan::PlanRequest request;
   request.seq = seq;
+  request.tuning = plan::Tuning::lora;
   request.lora_rank = rank;
   request.lora_targets = plan::lora_targets_from_string(targets);
   return plan::complete(request, config, profile);
