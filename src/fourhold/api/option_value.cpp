@@ -70,13 +70,16 @@ void set_from_text(const Option& option, std::string_view text, const std::strin
   }
   const double value = percent ? *number / kPercent : *number;
   if (value < field.numbers.least || value > field.numbers.most) {
+    const std::string nearest =
+        fmt::format("the nearest valid value is {}",
+                    std::clamp(value, field.numbers.least, field.numbers.most));
     if (is_share && !percent && value > 1 && is_within(field.numbers, value / kPercent)) {
       throw Error(where, fmt::format("is {:.40}; a share is at most 1", text),
-                  fmt::format("write {:.40}%, or {:g}", text, value / kPercent));
+                  fmt::format("write {:.40}%, or {:g}, if that is meant; {}", text,
+                              value / kPercent, nearest));
     }
     throw Error(where, fmt::format("is {:.40}; it must be {}", text, range_text(field.numbers)),
-                fmt::format("the nearest valid value is {}{}",
-                            std::clamp(value, field.numbers.least, field.numbers.most), example));
+                nearest + example);
   }
   out = value;
 }

@@ -45,7 +45,7 @@ TEST(OptionValue, AShareAboveOneIsTakenForAPercentageThatLacksItsSign) {
   const auto hint = [&](const char* text) {
     return refusal_of([&] { set_from_text(confidence, text, "--confidence", share); }).hint;
   };
-  EXPECT_EQ(hint("95"), "write 95%, or 0.95");
+  EXPECT_EQ(hint("95"), "write 95%, or 0.95, if that is meant; the nearest valid value is 0.9999");
   EXPECT_TRUE(holds(hint("1"), "0.9 or 90%")) << hint("1");
   EXPECT_FALSE(holds(hint("0.2"), "0.1 or")) << hint("0.2");  // not a value it takes
   for (const char* text : {"95%", "0.95", "99.9%", "0.999"}) {
