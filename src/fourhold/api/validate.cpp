@@ -83,7 +83,7 @@ ValidateResult validate(const ValidateRequest& request) {
   ValidateResult result;
   result.rows = request.rows;
   result.headroom = request.headroom.value_or(0);
-  result.confidence = request.confidence.value_or(kUsualConfidence);
+  result.confidence = request.confidence.value_or(confidence::kIntervalCoverage);
   const measured::Exclusions exclusions(measured::excluded_text(), "excluded.csv");
   measured::Catalogue catalogue;
   const confidence::ResidualTable residuals = confidence::builtin_residuals();

@@ -8,15 +8,13 @@
 #include "fourhold/api/option.h"
 #include "fourhold/api/target.h"
 #include "fourhold/base/json.h"
+#include "fourhold/confidence/residual_mixture.h"
 #include "fourhold/measured/knowledge.h"
 #include "fourhold/measured/record.h"
 #include "fourhold/report/scatter_svg.h"
 #include "fourhold/report/screen.h"
 
 namespace fourhold::api {
-
-// Of the rows of validate; a run's own stands in target.h.
-inline constexpr double kUsualConfidence = 0.9;
 
 struct ValidateRequest {
   std::vector<std::string> files;
@@ -51,7 +49,7 @@ void visit_options(Visitor&& visit, ValidateRequest& request) {
                ValueKind::number},
         request.headroom);
   visit(Option{{"confidence",
-                "a second table: said to fit where that is at least as probable as this, 90% if "
+                "a second table: said to fit where that is at least as probable as this, 80% if "
                 "not given",
                 {},
                 kConfidenceRange},
@@ -74,7 +72,7 @@ struct ValidateResult {
   std::vector<measured::LeftOutLine> left_out;
   bool rows = false;  // whether the text lists them
   double headroom = 0;
-  double confidence = kUsualConfidence;
+  double confidence = confidence::kIntervalCoverage;
   double seconds = 0;  // of predicting all rows
 };
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "fourhold/confidence/residual_mixture.h"
 #include "fourhold/measured/comparison.h"
 #include "fourhold/measured/statistics.h"
 
@@ -78,6 +79,7 @@ inline constexpr std::int64_t kLeastSweepRows = 4;
 inline constexpr std::int64_t kLeastCoverageRows = 100;
 
 // `least_probability`: from which probability on a plan counts as one that fits in `sure_fit`.
-[[nodiscard]] Record record_of(std::vector<RowResult> rows, double least_probability = 0.9);
+[[nodiscard]] Record record_of(std::vector<RowResult> rows,
+                               double least_probability = confidence::kIntervalCoverage);
 
 }  // namespace fourhold::measured

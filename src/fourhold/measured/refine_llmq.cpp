@@ -33,12 +33,12 @@ plan::RecomputePolicy llmq_recompute(std::string_view flags) {
   if (contains(flags, "recompute-block")) return plan::recompute_from_string("full");
   std::vector<std::string_view> groups;
   const bool attention = contains(flags, "recompute-att");
-  if (attention) groups.push_back("attention");
-  if (contains(flags, "recompute-norm")) groups.push_back("norm");
+  if (attention) groups.emplace_back("attention");
+  if (contains(flags, "recompute-norm")) groups.emplace_back("norm");
   const bool all_of_mlp = contains(flags, "recompute-ffn");
-  if (contains(flags, "recompute-swiglu") && !all_of_mlp) groups.push_back("activation");
-  if (all_of_mlp) groups.push_back("mlp");
-  if (attention || contains(flags, "recompute-qkv")) groups.push_back("qkv");
+  if (contains(flags, "recompute-swiglu") && !all_of_mlp) groups.emplace_back("activation");
+  if (all_of_mlp) groups.emplace_back("mlp");
+  if (attention || contains(flags, "recompute-qkv")) groups.emplace_back("qkv");
   if (groups.empty()) return {};
   return plan::recompute_from_string(fmt::format("selective:{}", fmt::join(groups, ",")));
 }
