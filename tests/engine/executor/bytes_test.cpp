@@ -21,10 +21,11 @@ namespace {
 struct Combination {
   Family family;
   plan::Precision precision;
-  plan::RecomputeKind recompute;
+  const char* recompute;
   std::int64_t micro_batch;
   std::int64_t grad_accum;
   std::int64_t loss_chunk;
+  plan::GradientAccumulation accumulation = plan::GradientAccumulation::same_as_gradient;
 };
 
 void PrintTo(const Combination& combination, std::ostream* out) {
@@ -32,8 +33,9 @@ void PrintTo(const Combination& combination, std::ostream* out) {
                                                  "mistral"};
   *out << kFamilies[static_cast<std::size_t>(combination.family)] << " "
        << plan::kPrecisionNames[static_cast<std::size_t>(combination.precision)] << " recompute "
-       << static_cast<int>(combination.recompute) << " " << combination.micro_batch << " x "
-       << combination.grad_accum << " chunk " << combination.loss_chunk;
+       << combination.recompute << " " << combination.micro_batch << " x " << combination.grad_accum
+       << " chunk " << combination.loss_chunk << " gradients "
+       << plan::kGradientAccumulationNames[static_cast<std::size_t>(combination.accumulation)];
 }
 
 std::string differences(const ledger::Comparison& comparison) {
@@ -55,14 +57,20 @@ std::vector<Combination> combinations() {
        {Family::gpt2, Family::gpt2_untied, Family::llama, Family::qwen3, Family::mistral}) {
     for (const auto precision : {plan::Precision::fp32, plan::Precision::bf16,
                                  plan::Precision::bf16_split, plan::Precision::bf16_pure}) {
-      for (const auto recompute :
-           {plan::RecomputeKind::none, plan::RecomputeKind::selective, plan::RecomputeKind::full}) {
+      for (const char* recompute : {"none", "selective", "full"}) {
         const auto at = static_cast<std::int64_t>(all.size());
         all.push_back({family, precision, recompute, 1 + at % 2, 1 + at % 4,
                        at % 3 == 0 ? 0 : (at % 3 == 1 ? 7 : 16)});
         all.push_back({family, precision, recompute, 2, 5 - at % 4, at % 2 == 0 ? 5 : 0});
       }
     }
+    // What repairs bf16 without a master copy, gradients added up in fp32, and layers in part.
+    all.push_back({family, plan::Precision::bf16_sr, "full", 1, 2, 0});
+    all.push_back({family, plan::Precision::bf16_kahan, "none", 2, 1, 7});
+    all.push_back({family, plan::Precision::bf16_pure, "selective", 1, 3, 0,
+                   plan::GradientAccumulation::fp32});
+    all.push_back({family, plan::Precision::bf16, "full:1", 2, 2, 16});
+    all.push_back({family, plan::Precision::fp32, "full:1", 1, 3, 0});
   }
   return all;
 }
@@ -72,10 +80,8 @@ TinyRun run_of(const Combination& asked, const Options& options) {
       asked.family,
       [&](plan::Plan& plan) {
         plan.precision = asked.precision;
-        plan.recompute.kind = asked.recompute;
-        if (asked.recompute == plan::RecomputeKind::selective) {
-          plan.recompute = plan::recompute_from_string("selective");
-        }
+        plan.recompute = plan::recompute_from_string(asked.recompute);
+        plan.gradient_accumulation = asked.accumulation;
         plan.micro_batch = asked.micro_batch;
         plan.grad_accum = asked.grad_accum;
         plan.loss_chunk = asked.loss_chunk;
@@ -149,7 +155,7 @@ INSTANTIATE_TEST_SUITE_P(Combinations, Bytes, ::testing::ValuesIn(combinations()
 
 // Two moments of one size change places: every size, sum and lifetime stays as it was predicted.
 TEST(Bytes, EntriesThatChangePlacesAreADifferenceOfPlacementAlone) {
-  const Combination plain{Family::gpt2, plan::Precision::fp32, plan::RecomputeKind::none, 2, 1, 0};
+  const Combination plain{Family::gpt2, plan::Precision::fp32, "none", 2, 1, 0};
   const TinyRun kept = run_without_guards(plain);
   const TinyRun changed = run_without_guards(plain, [](ledger::Ledger& ledger) {
     std::vector<ledger::Entry*> moments;
@@ -175,7 +181,7 @@ TEST(Bytes, EntriesThatChangePlacesAreADifferenceOfPlacementAlone) {
 
 // An entry that nobody predicted pushes others aside.
 TEST(Bytes, AStrangerInTheArenaIsADifferenceOfPlacement) {
-  const Combination plain{Family::llama, plan::Precision::bf16, plan::RecomputeKind::none, 1, 2, 0};
+  const Combination plain{Family::llama, plan::Precision::bf16, "none", 1, 2, 0};
   const TinyRun kept = run_without_guards(plain);
   const TinyRun changed = run_without_guards(plain, [](ledger::Ledger& ledger) {
     ledger::Entry stranger = ledger.entries.front();

@@ -150,14 +150,20 @@ TEST_F(Killed, TwentyTimesItEndsNamesTheRankAndGoesOn) {
 
 // A process that is stopped answers nobody; where it is the first, the second says so.
 TEST_F(RanksProgram, ARankThatHangsIsNamedAndEndsTheJob) {
-  for (const int victim : {0, 1}) {
-    SCOPED_TRACE(victim);
+  struct Hang {
+    int victim;
+    const char* patience;
+  };
+  // The last as long as a job waits when nobody has said how long.
+  for (const auto& [victim, patience] :
+       {Hang{0, "--rank-timeout 3 "}, Hang{1, "--rank-timeout 3 "}, Hang{1, ""}}) {
+    SCOPED_TRACE(fmt::format("rank {} {}", victim, patience));
     fs::remove_all(path("run"));
-    StartedJob job(train_command(3,
-                                 "--lr 1e-3 --batch 1 --global-batch 3 --zero 1 --steps 100000 "
-                                 "--rank-timeout 3 --save-every 5 --keep 1 --out " +
-                                     path("run")),
-                   folder());
+    StartedJob job(
+        train_command(3, fmt::format("--lr 1e-3 --batch 1 --global-batch 3 --zero 1 --steps 100000 "
+                                     "{}--save-every 5 --keep 1 --out {}",
+                                     patience, path("run"))),
+        folder());
     ASSERT_TRUE(holds_within(kMostSeconds, [&] { return !complete_steps(path("run")).empty(); }))
         << job.err();
     const std::map<int, pid_t> processes = job.ranks();

@@ -33,9 +33,9 @@ RanksProgram::~RanksProgram() {
 void RanksProgram::use_model(const TinyModel& model) const {
   std::ofstream(path("config.json")) << fmt::format(
       R"({{"model_type": "gpt2", "architectures": ["GPT2LMHeadModel"], "n_layer": {}, "n_embd": {},
-          "n_head": 4, "n_positions": {}, "vocab_size": {}, "activation_function": "gelu_new",
+          "n_head": {}, "n_positions": {}, "vocab_size": {}, "activation_function": "gelu_new",
           "attn_pdrop": 0.0, "embd_pdrop": 0.0, "resid_pdrop": 0.0}})",
-      model.layers, model.width, TinyModel::kPositions, TinyModel::kVocabulary);
+      model.layers, model.width, model.heads, TinyModel::kPositions, TinyModel::kVocabulary);
 }
 
 std::string RanksProgram::on_ranks(int ranks, const std::string& words) {

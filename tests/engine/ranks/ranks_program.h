@@ -15,6 +15,7 @@ namespace fourhold {
 struct TinyModel {
   int layers = 4;
   int width = 64;
+  int heads = 4;
   // Of GPT-2, by its published shape: four matrices of 12 width^2 in all, their biases and two
   // norms in each layer; embeddings, which the head shares; a norm.
   [[nodiscard]] std::int64_t parameters() const {

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <sstream>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -19,6 +20,14 @@ namespace {
 
 namespace fs = std::filesystem;
 constexpr const char* kRankVariable = "OMPI_COMM_WORLD_RANK=";
+
+// Nothing of a process that ends meanwhile: reading then fails with ESRCH, which an iterator over
+// the file throws and a stream that copies it does not.
+std::string text_of_process(const std::string& path) {
+  std::ostringstream text;
+  text << std::ifstream(path, std::ios::binary).rdbuf();
+  return text.str();
+}
 
 }  // namespace
 
@@ -68,9 +77,9 @@ std::map<int, pid_t> StartedJob::ranks() const {
        at.increment(ignored)) {
     const std::string process = at->path().filename().string();
     if (process.find_first_not_of("0123456789") != std::string::npos) continue;
-    const std::string words = text_of("/proc/" + process + "/cmdline");
+    const std::string words = text_of_process("/proc/" + process + "/cmdline");
     if (words.find(folder_) == std::string::npos) continue;
-    const std::string environment = text_of("/proc/" + process + "/environ");
+    const std::string environment = text_of_process("/proc/" + process + "/environ");
     const std::size_t place = environment.find(kRankVariable);
     if (place == std::string::npos) continue;
     found[std::atoi(environment.c_str() + place + std::string(kRankVariable).size())] =

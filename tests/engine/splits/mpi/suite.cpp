@@ -61,6 +61,7 @@ std::vector<std::string> run(Communicator& world, const NamedSplit& split, Small
                      std::to_string(counted[kind]) + " bytes, predicted were " +
                      std::to_string(predicted[kind]));
   }
+  if (uncounted_call() != nullptr) faults.push_back(std::string(uncounted_call()) + " was called");
   const auto digests = gathered(world, ranks.own().digests.at(world.rank()));
   if (world.rank() == 0) {
     SplitSetup watched = setup;
