@@ -14,7 +14,8 @@ namespace {
 
 constexpr std::int64_t kMostBytes = 100'000'000;
 constexpr const char* kHint =
-    "give what `fourhold train --json` printed on one rank with the same --global-batch and --seq";
+    "give what `fourhold train --json` printed on one rank with the same model, --precision, "
+    "--global-batch and --seq";
 
 [[noreturn]] void refuse(const std::string& path, const std::string& why) {
   throw Error("--one-rank", path + " " + why, kHint);
@@ -36,7 +37,7 @@ double number_of(const json::Value& speed, const char* name, const std::string& 
 
 }  // namespace
 
-double one_rank_seconds(const std::string& path, std::int64_t tokens_per_step) {
+double one_rank_seconds(const std::string& path, const RunFrame& frame) {
   const json::Value answer = answer_in(path);
   const auto member = [&](const char* name) {
     return answer.is_object() ? answer.find(name) : nullptr;
@@ -50,14 +51,23 @@ double one_rank_seconds(const std::string& path, std::int64_t tokens_per_step) {
     refuse(path, fmt::format("is of {} ranks",
                              ranks != nullptr && ranks->is_array() ? ranks->array().size() : 0));
   }
+  if (const std::int64_t own = std::llround(number_of(answer, "parameters", path));
+      own != frame.parameters) {
+    refuse(path, fmt::format("is of a model of {} parameters, this one has {}", format_count(own),
+                             format_count(frame.parameters)));
+  }
+  const json::Value* precision = member("precision");
+  if (precision == nullptr || !(*precision == json::Value(frame.precision))) {
+    refuse(path, fmt::format("is of another precision than {}", frame.precision));
+  }
   const json::Value* speed = member("speed");
   if (speed == nullptr) refuse(path, "has no speed");
   const double seconds = number_of(*speed, "measured_step_seconds", path);
   if (!(seconds > 0)) refuse(path, "did no step");
   const std::int64_t tokens = std::llround(seconds * number_of(*speed, "tokens_per_second", path));
-  if (tokens != tokens_per_step) {
+  if (tokens != frame.tokens_per_step) {
     refuse(path, fmt::format("had steps of {} tokens, these have {}", format_count(tokens),
-                             format_count(tokens_per_step)));
+                             format_count(frame.tokens_per_step)));
   }
   return seconds;
 }

@@ -29,6 +29,7 @@
 #include "fourhold/api/run_text.h"
 #include "fourhold/base/quantity.h"
 #include "fourhold/engine/train/event_file.h"
+#include "fourhold/model/parameters.h"
 #include "fourhold/predict/scaling.h"
 #include "fourhold/report/duration.h"
 
@@ -228,10 +229,15 @@ std::vector<std::string> opening_lines(const PreparedTraining& prepared, const R
   lines.push_back(fmt::format(
       "{} fits{}: {} predicted, {} available", api::display_name(setup.model.name), ranks,
       format_bytes(prepared.predicted_bytes), format_bytes(prepared.available_bytes)));
-  lines.push_back(fmt::format("Runs {} of {} tokens, {} in all: {}", counted(setup.steps, "step"),
-                              format_count(frame.tokens_per_step),
-                              format_count(setup.steps * frame.tokens_per_step),
-                              api::split_text(plan)));
+  // How many steps are left is known when the checkpoint is open.
+  const bool resumes = !request.resume.empty();
+  lines.push_back(
+      resumes
+          ? fmt::format("Goes on to step {}, each of {} tokens: {}", format_count(setup.steps),
+                        format_count(frame.tokens_per_step), api::split_text(plan))
+          : fmt::format("Runs {} of {} tokens, {} in all: {}", counted(setup.steps, "step"),
+                        format_count(frame.tokens_per_step),
+                        format_count(setup.steps * frame.tokens_per_step), api::split_text(plan)));
   if (!frame.expected) {
     lines.push_back(fmt::format("Takes a time that --device {} leaves open: the first steps tell",
                                 request.device));
@@ -244,7 +250,8 @@ std::vector<std::string> opening_lines(const PreparedTraining& prepared, const R
                                 ? report::seconds_text(days * predict::kSecondsPerDay)
                                 : report::days_text(days);
   lines.push_back(fmt::format(
-      "Takes about {} at {} per step, predicted from {}", whole, report::seconds_text(step),
+      "Takes about {}{} per step, predicted from {}", resumes ? "" : whole + " at ",
+      report::seconds_text(step),
       frame.expected->device.empty() ? "this machine's measured speed" : frame.expected->device));
   return lines;
 }
@@ -288,12 +295,15 @@ ExitCode train_as(const Question& question, const api::TrainRequest& request,
                 : "still stopping; once more ends at once"});
   const std::optional<FolderLock> lock =
       request.out.empty() ? std::nullopt : std::optional<FolderLock>(std::in_place, request.out);
-  RunFrame frame{.steps = prepared.setup.steps,
-                 .tokens_per_step = plan.global_batch * plan.seq,
-                 .expected = std::nullopt,
-                 .out = request.out};
+  RunFrame frame{
+      .steps = prepared.setup.steps,
+      .tokens_per_step = plan.global_batch * plan.seq,
+      .parameters = model::count_parameters(prepared.setup.model).total,
+      .precision = std::string(plan::kPrecisionNames.at(static_cast<std::size_t>(plan.precision))),
+      .expected = std::nullopt,
+      .out = request.out};
   if (!request.one_rank.empty()) {
-    frame.one_rank_seconds = one_rank_seconds(request.one_rank, frame.tokens_per_step);
+    frame.one_rank_seconds = one_rank_seconds(request.one_rank, frame);
   }
   TrainLog log(request, frame);
   std::vector<std::string> notes = prepared.notes;

@@ -148,6 +148,8 @@ json::Value to_json(const TrainResult& result, const RunFrame& frame) {
       {"per_step", std::move(per_step)}};
   return json::Object{
       {"schema", "fourhold.train/1"},
+      {"parameters", frame.parameters},
+      {"precision", frame.precision},
       {"steps", json::Object{{"first", result.first_step}, {"last", result.last_step}}},
       {"ledger", sum_json(result.ranks)},
       {"process", process_sum_json(result.ranks)},

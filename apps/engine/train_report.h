@@ -16,6 +16,8 @@ namespace fourhold::engine_app {
 struct RunFrame {
   std::int64_t steps = 0;
   std::int64_t tokens_per_step = 0;
+  std::int64_t parameters = 0;  // of the whole model
+  std::string precision;
   std::optional<ExpectedSpeed> expected;
   std::optional<double> one_rank_seconds = std::nullopt;  // of a step on one rank, as it said
   std::string out;  // the run's folder, "" where nothing is kept

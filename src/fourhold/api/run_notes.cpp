@@ -66,7 +66,8 @@ void add_run_notes(const PlannedRun& planned, const plan::Profile& profile,
     notes.push_back(fmt::format("a loss chunk of {} tokens is one piece: a device has {}",
                                 plan.loss_chunk, tokens));
   }
-  if (plan.loss_chunk == 0 && tokens > kChunk && activations.logits * 2 > activations.total) {
+  const bool may_be_chunked = plan.loss_chunk == 0 && plan.prediction_layers == 0;
+  if (may_be_chunked && tokens > kChunk && activations.logits * 2 > activations.total) {
     notes.push_back(fmt::format(
         "logits take {} of the {} of activations: --loss-chunk 1024 makes them piece by piece",
         format_bytes(activations.logits), format_bytes(activations.total)));

@@ -163,6 +163,10 @@ TEST_F(Lesson, WhenAllFitsTheSpeedUpKeptIsReportedAndBelowTheRanks) {
   EXPECT_EQ(of_four.code, 2) << of_four.err;
   EXPECT_EQ(times(of_four.err, "--one-rank"), 1) << of_four.err;
   EXPECT_EQ(times(of_four.err, "is of 4 ranks"), 1) << of_four.err;
+  use_model({.layers = 1});
+  const Ended of_another = run(on_ranks(kRanks, words(over_one)));
+  EXPECT_EQ(of_another.code, 2) << of_another.err;
+  EXPECT_EQ(times(of_another.err, "is of a model of "), 1) << of_another.err;
 }
 
 }  // namespace
