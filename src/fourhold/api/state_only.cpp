@@ -11,6 +11,7 @@
 #include "fourhold/api/run_notes.h"
 #include "fourhold/base/error.h"
 #include "fourhold/base/quantity.h"
+#include "fourhold/plan/validate.h"
 
 namespace fourhold::api {
 namespace {
@@ -191,6 +192,7 @@ FitResult fit_of_count(const FitRequest& asked) {
   result.counts.total = parameters;
   result.counts.active = parameters;
   result.plan = plan_of(request, profile);
+  plan::check_moments(result.plan);
   result.kind = result.plan.dp > 1 ? PlanKind::data_parallel : PlanKind::one_device;
   result.device = target->cluster.device.name;
   result.capacity = capacity_of(*target, asked.run.target, result.plan.dp);

@@ -82,10 +82,13 @@ std::string first_lines(const ValidateResult& result, const report::Screen& scre
   if (fit.count() == 0) return text + "No row says whether it fits.\n";
   const std::string right = fmt::format("Fits or ran out: {:.1f}% of {} right",
                                         fit.right_share() * 100, format_count(fit.count()));
+  const bool any_said_to_fit = fit.true_fit + fit.false_fit > 0;
+  const std::string of_fitting =
+      any_said_to_fit
+          ? fmt::format("of those said to fit {:.1f}% ran out", fit.false_fit_share() * 100)
+          : "none was said to fit";
   return text +
-         report::first_that_fits({fmt::format("{}; of those said to fit {:.1f}% ran out.", right,
-                                              fit.false_fit_share() * 100),
-                                  right},
+         report::first_that_fits({fmt::format("{}; {}.", right, of_fitting), right},
                                  screen.columns) +
          "\n";
 }

@@ -184,6 +184,12 @@ void check_prediction(const Plan& plan) {
     refuse(plan, "prediction_layers", "have losses of whole logits, but loss_chunk is set",
            "use loss_chunk 0, or prediction_layers 0");
   }
+  if (plan.prediction_layers >= plan.seq) {
+    refuse(plan, "prediction_layers",
+           fmt::format("is {}, but a sequence of {} tokens has nothing so far ahead",
+                       plan.prediction_layers, plan.seq),
+           fmt::format("the nearest valid value is {}; or use longer sequences", plan.seq - 1));
+  }
 }
 
 // Layers of the fullest rank, over its chunks.
@@ -228,8 +234,22 @@ void check_recompute(const Plan& plan, const model::ModelConfig& config) {
   }
 }
 
-// A moment has a format of its own only where the optimizer keeps it whole, as one number for each
-// parameter.
+// Only one micro-batch at a time is in flight without a pipeline: one copy per layer on the host.
+void check_activation_offload(const Plan& plan, const Profile& profile) {
+  if (plan.activation_offload == ActivationOffload::none) return;
+  if (!profile.can("offload")) {
+    refuse(plan, "activation_offload", fmt::format("profile '{}' has no offload", profile.name),
+           "leave it out, or choose another profile");
+  }
+  if (plan.pp > 1) {
+    refuse(plan, "activation_offload",
+           fmt::format("is known without a pipeline only, but pp is {}", plan.pp),
+           "use pp 1, or leave it out");
+  }
+}
+
+}  // namespace
+
 void check_moments(const Plan& plan) {
   const bool first = plan.first_moment != MomentFormat::automatic;
   const bool second = plan.second_moment != MomentFormat::automatic;
@@ -256,22 +276,6 @@ void check_moments(const Plan& plan) {
       return;
   }
 }
-
-// Only one micro-batch at a time is in flight without a pipeline: one copy per layer on the host.
-void check_activation_offload(const Plan& plan, const Profile& profile) {
-  if (plan.activation_offload == ActivationOffload::none) return;
-  if (!profile.can("offload")) {
-    refuse(plan, "activation_offload", fmt::format("profile '{}' has no offload", profile.name),
-           "leave it out, or choose another profile");
-  }
-  if (plan.pp > 1) {
-    refuse(plan, "activation_offload",
-           fmt::format("is known without a pipeline only, but pp is {}", plan.pp),
-           "use pp 1, or leave it out");
-  }
-}
-
-}  // namespace
 
 void refuse(const Plan& plan, std::string_view field, const std::string& fault,
             const std::string& hint) {

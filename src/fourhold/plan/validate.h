@@ -30,6 +30,10 @@ enum class BatchStep : std::uint8_t { micro_batch, grad_accum };
 // What is said of adapters: that there are any, the base beside them, what has one.
 void check_tuning(const Plan& plan, const model::ModelConfig& config);
 
+// A moment has a format of its own only where the optimizer keeps it whole, as one number for each
+// parameter.
+void check_moments(const Plan& plan);
+
 // Degrees that the model's heads, widths, experts and sequences allow.
 void check_model(const Plan& plan, const model::ModelConfig& config);
 

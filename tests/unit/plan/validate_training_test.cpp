@@ -74,6 +74,13 @@ TEST(Validate, PredictionLayersAreTrainedWholeWithWholeLogits) {
   plan.tuning = Tuning::lora;
   plan.lora_rank = 8;
   EXPECT_EQ(refused_field(plan), "prediction_layers");
+  // The last token is predicted from one that far before it.
+  plan = with_prediction();
+  plan.prediction_layers = 4;
+  plan.seq = 5;
+  EXPECT_EQ(refused_field(plan), "nothing was refused");
+  plan.seq = 4;
+  EXPECT_EQ(refused_field(plan), "prediction_layers");
 }
 
 std::string refused_policy(RecomputeChoice choice, const char* policy) {
