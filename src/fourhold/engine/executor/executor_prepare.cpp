@@ -183,7 +183,7 @@ void Executor::prepare_products(OperationCall& call) {
   const Written& dx = call.input_gradients[0];
   if (dx.wanted()) {
     problem.form = plan::GemmForm::backward_data;
-    problem.sizes = {dy.dims[0], width_of(dy), width_of(dx.tensor)};
+    problem.sizes = {dy.dims[0], row_elements(dy), row_elements(dx.tensor)};
     problem.output = dx.tensor.dtype;
     problem.destination = dx.destination;
     call.gemms.backward_data = gemms_.of(problem);
@@ -191,7 +191,7 @@ void Executor::prepare_products(OperationCall& call) {
   const Written& dw = call.parameter_gradients[0];
   if (dw.wanted()) {
     problem.form = plan::GemmForm::backward_weight;
-    problem.sizes = {dy.dims[0], width_of(dy), width_of(call.inputs[0])};
+    problem.sizes = {dy.dims[0], row_elements(dy), row_elements(call.inputs[0])};
     problem.output = dw.tensor.dtype;
     problem.destination = dw.destination;
     call.gemms.backward_weight = gemms_.of(problem);
@@ -204,7 +204,7 @@ LinearGemms Executor::chunk_products(const OperationCall& call, std::int64_t row
   GemmProblem problem;
   problem.threads = static_cast<int>(plan_.threads);
   problem.operands = call.inputs[0].dtype;
-  problem.sizes = {rows, width_of(logits), width_of(call.inputs[0])};
+  problem.sizes = {rows, row_elements(logits), row_elements(call.inputs[0])};
   LinearGemms gemms;
   problem.form = plan::GemmForm::forward;
   problem.output = logits.dtype;

@@ -52,14 +52,14 @@ std::size_t parameter_place(const OperationCall& call, std::int16_t parameter) {
   return static_cast<std::size_t>(index_of(call.operation->parameters, parameter));
 }
 
-std::int64_t width_of(const Tensor& x) { return x.elements() / x.dims[0]; }
+std::int64_t row_elements(const Tensor& x) { return x.elements() / x.dims[0]; }
 
 void prepare_forward_product(OperationCall& call, GemmStore& gemms, int threads) {
   const Tensor& x = call.inputs[0];
   GemmProblem problem;
   problem.threads = threads;
   problem.form = plan::GemmForm::forward;
-  problem.sizes = {x.dims[0], width_of(call.outputs[0]), width_of(x)};
+  problem.sizes = {x.dims[0], row_elements(call.outputs[0]), row_elements(x)};
   problem.operands = x.dtype;
   problem.output = call.outputs[0].dtype;
   if (call.parameters[1].data != nullptr) problem.bias = call.parameters[1].dtype;

@@ -19,8 +19,8 @@ void place_operand(const plan::Access& access, const plan::ProgramTensor& tensor
 // The place of a parameter of the block among those of the call's operation.
 [[nodiscard]] std::size_t parameter_place(const OperationCall& call, std::int16_t parameter);
 
-// Elements of a row: rows are tokens, everything behind them is the width.
-[[nodiscard]] std::int64_t width_of(const Tensor& x);
+// Of one token: the first dimension counts tokens, all others are its elements.
+[[nodiscard]] std::int64_t row_elements(const Tensor& x);
 
 // The forward product of a linear whose operands are placed.
 void prepare_forward_product(OperationCall& call, GemmStore& gemms, int threads);

@@ -32,7 +32,7 @@ Tensor values_of(const Tensor& vector, std::int64_t first, std::int64_t count) {
 
 // This rank's columns of the vocabulary.
 Logits logits_of(const OperationContext& context, const Tensor& logits, const Tensor& targets) {
-  const std::int64_t local = width_of(logits);
+  const std::int64_t local = row_elements(logits);
   const std::int64_t first = context.ranks.groups->at().tp * local;
   return {.logits = logits,
           .targets = targets,

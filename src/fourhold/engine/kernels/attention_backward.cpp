@@ -3,7 +3,6 @@
 
 #include "fourhold/engine/kernels/attention.h"
 #include "fourhold/engine/kernels/dispatch.h"
-#include "fourhold/engine/threads/parallel.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "fourhold/engine/kernels/attention_backward.cpp"
@@ -29,33 +28,18 @@ void backward_head(const AttentionBackward& call, const HeadRule& rule, const He
   }
 }
 
-// A kv head of a sequence and the query heads of its group, one after another.
 template <typename T>
-void backward_group(const AttentionBackward& call, std::int64_t sequence, std::int64_t kv_head,
+void backward_group(const AttentionBackward& call, const KvHead& kv_head,
                     BackwardScratch& scratch) {
   const AttentionShape& shape = call.shape;
   const HeadRule rule = head_rule(shape);
-  const std::int64_t group = shape.heads / shape.kv_heads;
   const std::int64_t q_row = shape.heads * shape.head_dim;
-  const std::int64_t kv_row = shape.kv_heads * shape.head_dim;
-  const std::int64_t token = sequence * shape.seq;
-  const std::int64_t kv = token * kv_row + kv_head * shape.head_dim;
-  std::fill(scratch.dk, scratch.dk + 2 * (scratch.dv - scratch.dk), 0.0F);
-  for (std::int64_t h = kv_head * group; h < (kv_head + 1) * group; ++h) {
-    const std::int64_t q = token * q_row + h * shape.head_dim;
-    const std::int64_t number = token * shape.heads + h;
-    const Head<T> head{call.q.as<const T>().data() + q,
-                       call.k.as<const T>().data() + kv,
-                       call.v.as<const T>().data() + kv,
-                       call.out.as<const T>().data() + q,
-                       call.dout.as<const T>().data() + q,
-                       call.log_sum_exp.as<const float>().data() + number,
-                       call.row_sums.as<float>().data() + number,
-                       q_row,
-                       kv_row,
-                       shape.heads};
+  for_each_query_head<T>(call, kv_head, scratch, [&](const Head<T>& head, std::int64_t h) {
+    const std::int64_t q = kv_head.query_token * q_row + h * shape.head_dim;
     backward_head(call, rule, head, call.dq.as<T>().data() + q, scratch);
-  }
+  });
+  const std::int64_t kv = kv_head.offset(shape);
+  const std::int64_t kv_row = shape.kv_heads * shape.head_dim;
   narrow_rows(scratch.dk, rule.width, shape.seq, shape.head_dim, shape.scale,
               call.dk.as<T>().data() + kv, kv_row);
   narrow_rows(scratch.dv, rule.width, shape.seq, shape.head_dim, 1.0F, call.dv.as<T>().data() + kv,
@@ -63,18 +47,13 @@ void backward_group(const AttentionBackward& call, std::int64_t sequence, std::i
 }
 
 void backward_all(const AttentionBackward& call, float* scratch, int threads) {
-  const AttentionShape& shape = call.shape;
-  const std::int64_t own_floats = plan::attention_backward_floats(shape.seq, shape.head_dim);
-  with_type(call.q.dtype, [&](auto type) {
-    using T = decltype(type);
-    parallel_for(shape.sequences * shape.kv_heads, threads, [&](const Share& share) {
-      BackwardScratch own(scratch + share.worker * own_floats, plan::attention_blocks(shape.seq),
-                          plan::padded_head_dim(shape.head_dim));
-      for (std::int64_t item = share.begin; item < share.end; ++item) {
-        backward_group<T>(call, item / shape.kv_heads, item % shape.kv_heads, own);
-      }
-    });
-  });
+  const std::int64_t seq = call.shape.seq;
+  for_each_kv_head(
+      call, call.shape.sequences, seq, scratch, threads,
+      [&](auto type, std::int64_t sequence, std::int64_t number, BackwardScratch& own) {
+        backward_group<decltype(type)>(call, {sequence, number, sequence * seq, sequence * seq},
+                                       own);
+      });
 }
 
 }  // namespace

@@ -6,9 +6,11 @@
 #define FOURHOLD_ENGINE_KERNELS_ATTENTION_BACKWARD_INL_H_
 #endif
 
+#include <algorithm>
 #include <numbers>
 
 #include "fourhold/engine/kernels/attention_inl.h"
+#include "fourhold/engine/threads/parallel.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace fourhold::engine {
@@ -202,6 +204,61 @@ void store_query_gradients(const HeadRule& rule, const float* dq_transposed, std
                            float* own, T* dq, std::int64_t dq_row) {
   transpose(dq_transposed, rule.width, kBlock, 1.0F, own);
   narrow_rows(own, rule.width, queries, rule.head_dim, rule.scale, dq, dq_row);
+}
+
+// One kv head of one sequence: which, and the sequence's first rows of q and of k.
+struct KvHead {
+  std::int64_t sequence;
+  std::int64_t number;
+  std::int64_t query_token;
+  std::int64_t key_token;
+
+  template <typename Shape>
+  [[nodiscard]] std::int64_t offset(const Shape& shape) const {
+    return (key_token * shape.kv_heads + number) * shape.head_dim;
+  }
+};
+
+// Calls each(head, h) for the query heads h that read a kv head, in their order, with dk and dv
+// cleared before. `Call` is AttentionBackward or PartialAttentionBackward.
+template <typename T, typename Call, typename Each>
+void for_each_query_head(const Call& call, const KvHead& kv_head, BackwardScratch& scratch,
+                         Each&& each) {
+  const auto& shape = call.shape;
+  const std::int64_t group = shape.heads / shape.kv_heads;
+  const std::int64_t kv = kv_head.offset(shape);
+  std::fill(scratch.dk, scratch.dk + 2 * (scratch.dv - scratch.dk), 0.0F);
+  for (std::int64_t h = kv_head.number * group; h < (kv_head.number + 1) * group; ++h) {
+    const std::int64_t number = kv_head.query_token * shape.heads + h;
+    const std::int64_t q = number * shape.head_dim;
+    each(
+        Head<T>{call.q.template as<const T>().data() + q, call.k.template as<const T>().data() + kv,
+                call.v.template as<const T>().data() + kv,
+                call.out.template as<const T>().data() + q,
+                call.dout.template as<const T>().data() + q,
+                call.log_sum_exp.template as<const float>().data() + number,
+                call.row_sums.template as<float>().data() + number, shape.heads * shape.head_dim,
+                shape.kv_heads * shape.head_dim, shape.heads},
+        h);
+  }
+}
+
+// Calls each(type of q, sequence, kv head's number, scratch) for all of `sequences`, shared out to
+// threads that have `scratch` for the gradients of `key_tokens` each.
+template <typename Call, typename Each>
+void for_each_kv_head(const Call& call, std::int64_t sequences, std::int64_t key_tokens,
+                      float* scratch, int threads, Each&& each) {
+  const auto& shape = call.shape;
+  const std::int64_t own_floats = plan::attention_backward_floats(key_tokens, shape.head_dim);
+  with_type(call.q.dtype, [&](auto type) {
+    parallel_for(sequences * shape.kv_heads, threads, [&](const Share& share) {
+      BackwardScratch own(scratch + share.worker * own_floats, plan::attention_blocks(key_tokens),
+                          plan::padded_head_dim(shape.head_dim));
+      for (std::int64_t item = share.begin; item < share.end; ++item) {
+        each(type, item / shape.kv_heads, item % shape.kv_heads, own);
+      }
+    });
+  });
 }
 
 }  // namespace HWY_NAMESPACE

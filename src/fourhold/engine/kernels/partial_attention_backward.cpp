@@ -3,7 +3,6 @@
 
 #include "fourhold/engine/kernels/partial_attention.h"
 #include "fourhold/engine/kernels/query_blocks.h"
-#include "fourhold/engine/threads/parallel.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "fourhold/engine/kernels/partial_attention_backward.cpp"
@@ -52,31 +51,15 @@ void store_key_gradients(const PartialAttentionShape& shape, const float* from, 
 }
 
 template <typename T>
-void backward_group(const PartialAttentionBackward& call, std::int64_t sequence,
-                    std::int64_t kv_head, Visit visit, BackwardScratch& scratch) {
+void backward_group(const PartialAttentionBackward& call, const KvHead& kv_head, Visit visit,
+                    BackwardScratch& scratch) {
   const PartialAttentionShape& shape = call.shape;
   const HeadRule rule = head_rule(shape);
-  const std::int64_t group = shape.heads / shape.kv_heads;
-  const std::int64_t q_row = shape.heads * shape.head_dim;
+  for_each_query_head<T>(call, kv_head, scratch, [&](const Head<T>& head, std::int64_t h) {
+    backward_head(call, rule, head, kv_head.sequence, h, visit, scratch);
+  });
+  const std::int64_t kv = kv_head.offset(shape);
   const std::int64_t kv_row = shape.kv_heads * shape.head_dim;
-  const std::int64_t token = sequence * shape.queries.tokens;
-  const std::int64_t kv = sequence * shape.keys.tokens * kv_row + kv_head * shape.head_dim;
-  std::fill(scratch.dk, scratch.dk + 2 * (scratch.dv - scratch.dk), 0.0F);
-  for (std::int64_t h = kv_head * group; h < (kv_head + 1) * group; ++h) {
-    const std::int64_t q = token * q_row + h * shape.head_dim;
-    const std::int64_t number = token * shape.heads + h;
-    const Head<T> head{call.q.as<const T>().data() + q,
-                       call.k.as<const T>().data() + kv,
-                       call.v.as<const T>().data() + kv,
-                       call.out.as<const T>().data() + q,
-                       call.dout.as<const T>().data() + q,
-                       call.log_sum_exp.as<const float>().data() + number,
-                       call.row_sums.as<float>().data() + number,
-                       q_row,
-                       kv_row,
-                       shape.heads};
-    backward_head(call, rule, head, sequence, h, visit, scratch);
-  }
   with_type(call.dk.dtype, [&](auto type) {
     using G = decltype(type);
     store_key_gradients(shape, scratch.dk, shape.scale, call.dk.as<G>().data() + kv, kv_row);
@@ -85,20 +68,15 @@ void backward_group(const PartialAttentionBackward& call, std::int64_t sequence,
 }
 
 void backward_all(const PartialAttentionBackward& call, Visit visit, float* scratch, int threads) {
-  const PartialAttentionShape& shape = call.shape;
-  const std::int64_t tokens =
-      plan::partial_attention_tokens(shape.keys.pieces, shape.keys.piece_tokens());
-  const std::int64_t own_floats = plan::attention_backward_floats(tokens, shape.head_dim);
-  with_type(call.q.dtype, [&](auto type) {
-    using T = decltype(type);
-    parallel_for(shape.queries.sequences * shape.kv_heads, threads, [&](const Share& share) {
-      BackwardScratch own(scratch + share.worker * own_floats, plan::attention_blocks(tokens),
-                          plan::padded_head_dim(shape.head_dim));
-      for (std::int64_t item = share.begin; item < share.end; ++item) {
-        backward_group<T>(call, item / shape.kv_heads, item % shape.kv_heads, visit, own);
-      }
-    });
-  });
+  const Positions& keys = call.shape.keys;
+  const std::int64_t queries = call.shape.queries.tokens;
+  for_each_kv_head(
+      call, call.shape.queries.sequences,
+      plan::partial_attention_tokens(keys.pieces, keys.piece_tokens()), scratch, threads,
+      [&](auto type, std::int64_t sequence, std::int64_t number, BackwardScratch& own) {
+        backward_group<decltype(type)>(
+            call, {sequence, number, sequence * queries, sequence * keys.tokens}, visit, own);
+      });
 }
 
 void finish_all(const QueryGradientSeen& call, float* scratch, int threads) {
