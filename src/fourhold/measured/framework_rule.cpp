@@ -59,7 +59,7 @@ constexpr std::array kRules{
                   refine_fine_tuning},
     FrameworkRule{"peft", "peft", llama, kFullest, kOff, "none", 0, refine_fine_tuning},
     FrameworkRule{"ms-swift", "peft", llama, kFullest, kOff, "full", 0, refine_swift},
-    FrameworkRule{"torchtune", "accelerate", llama, kFullest, kOff, "full", 0, refine_torchtune},
+    FrameworkRule{"torchtune", "torchtune", llama, kFullest, kOff, "full", 0, refine_torchtune},
     FrameworkRule{"meta", "fsdp2", llama, kFullest, kWithTensor, "none", kOneSequence, nullptr},
     FrameworkRule{"maxtext", "maxtext", llama, kFullest, kOff, "full", 0, refine_maxtext},
     FrameworkRule{"jax", "standard", llama, kFullest, kOff, "none", 0, refine_graph},

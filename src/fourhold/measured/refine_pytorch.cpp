@@ -23,6 +23,16 @@ void run_each_operation(RowDraft& draft) {
   profile.time.host_seconds_per_operation = eager.host_seconds_per_operation;
 }
 
+// The contrary, of a profile that is eager: passes and launches as of the compiled one.
+void run_compiled(RowDraft& draft) {
+  plan::Profile& profile = draft.profile;
+  const plan::ProfileTime& compiled = draft.catalogue.profile("fsdp2").time;
+  profile.switches.activation = model::ActivationSaving::fused;
+  profile.switches.norm = model::NormSaving::input;
+  profile.time.elementwise_traffic = compiled.elementwise_traffic;
+  profile.time.host_seconds_per_operation = compiled.host_seconds_per_operation;
+}
+
 // With norms of PyTorch's own, which keep fp32 copies, and an allocator that rounds more of them
 // (data/profiles/fsdp2.json, summary).
 void make_eager(RowDraft& draft) {
@@ -126,8 +136,19 @@ void refine_fine_tuning(const MeasuredRow& row, RowDraft& draft) {
 }
 
 void refine_torchtune(const MeasuredRow& row, RowDraft& draft) {
-  refine_fine_tuning(row, draft);
-  draft.profile.weight_storage = plan::WeightStorage::compute_with_master;
+  set_attention(row.attention_impl, draft.profile);
+  const bool compiled = starts_with(lowered(row.compile), "yes");
+  if (compiled) run_compiled(draft);
+  // Logits in pieces came in autumn 2024; a table of single steps says from where on.
+  model::LossSaving& loss = draft.profile.switches.loss;
+  const bool whole = starts_with(row.framework_version, "2024-0") ||
+                     contains(row.notes, "step baseline") || contains(row.notes, "+packed") ||
+                     contains(row.notes, "+compile");
+  if (whole) loss = compiled ? model::LossSaving::wide : model::LossSaving::eager;
+  if (!whole && compiled) loss = model::LossSaving::in_place;
+  // pytorch/torchtune, recipes/configs: adapters of rank 8, in llama3_2 of rank 64, on these.
+  const std::int64_t rank = contains(lowered(row.model), "llama-3.2") ? 64 : 8;
+  assume_script({.targets = "q,v,o,gate,up,down", .rank = rank, .dropout = 0}, row, draft);
   // The recipes for one small device: a paged optimizer that steps inside backward.
   const bool states_nothing = row.optimizer.empty() && row.offload.empty();
   if (states_nothing && draft.request.tuning == plan::Tuning::full) {

@@ -268,6 +268,8 @@ void read_offload(const MeasuredRow& row, RowDraft& draft) {
     draft.request.offload = plan::Offload::optimizer;
   } else if (contains(offload, "offload-")) {
     return;  // its framework's to read
+  } else if (starts_with(offload, "activations to cpu")) {
+    draft.request.activation_offload = plan::ActivationOffload::residual;
   } else if (contains(offload, "activation") || contains(offload, "residual")) {
     draft.findings.assumes(fmt::format("'{:.60}' stays on the device", row.offload));
   } else if (!offload.empty() && !starts_with(offload, "none")) {

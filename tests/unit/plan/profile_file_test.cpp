@@ -26,7 +26,7 @@ TEST(Profiles, TheBuiltInOnesAreThese) {
             (std::vector<std::string>{"accelerate", "deepspeed", "fourhold", "fsdp2", "litgpt",
                                       "llm-foundry", "llmq", "maxtext", "megatron-2021",
                                       "megatron-deepspeed", "megatron", "nanotron", "peft",
-                                      "qwen-finetune", "standard"}));
+                                      "qwen-finetune", "standard", "torchtune"}));
 }
 
 TEST(Profiles, EachIsNamedLikeItsFileAndSaysWhereItsConstantsAreFrom) {
