@@ -1,4 +1,5 @@
 // fourhold: reads the command line, asks the planner, prints.
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -54,6 +55,34 @@ ExitCode answer_once(const std::string& text) {
   return ExitCode::done;
 }
 
+// A search is not begun for a file that cannot be kept.
+void require_places(const api::Verb& verb, const api::Arguments& arguments) {
+  for (const api::OptionInfo& option : verb.options()) {
+    if (option.group != api::OptionGroup::output || option.kind != api::ValueKind::file) continue;
+    for (const api::Arguments::Given& given : arguments.options) {
+      if (given.flag == option.flag) shell::require_writable(given.text);
+    }
+  }
+}
+
+// The answer is printed whatever becomes of its files; the first fault of theirs is thrown then.
+void write_all(const api::Output& output) {
+  std::optional<Error> fault;
+  for (const api::Output::File& file : output.files) {
+    try {
+      if (file.folder == api::Folder::made) shell::make_folder_of(file.path);
+      shell::write_file(file.path, file.content);
+    } catch (const Error& error) {
+      if (!fault) fault = error;
+    }
+  }
+  shell::write_output(output.text);
+  for (const std::string& note : output.notes) {
+    shell::write_note(shell::labelled("note: ", note));
+  }
+  if (fault) throw *fault;
+}
+
 ExitCode run_verb(const api::Verb& verb, const std::vector<std::string>& words) {
   const shell::ParsedVerb parsed = read_words(verb, words);
   const fourhold::report::Screen screen = shell::screen_of_output(parsed.color);
@@ -65,18 +94,12 @@ ExitCode run_verb(const api::Verb& verb, const std::vector<std::string>& words) 
     // What the first says and writes; the exit code is every rank's.
     return verb.run(parsed.arguments, parsed.form, screen, {}).exit_code;
   }
+  require_places(verb, parsed.arguments);
   const api::Output output = [&] {
     shell::ProgressLine progress;
     return verb.run(parsed.arguments, parsed.form, screen, progress.function());
   }();
-  for (const api::Output::File& file : output.files) {
-    if (file.folder == api::Folder::made) shell::make_folder_of(file.path);
-    shell::write_file(file.path, file.content);
-  }
-  shell::write_output(output.text);
-  for (const std::string& note : output.notes) {
-    shell::write_note(shell::labelled("note: ", note));
-  }
+  write_all(output);
   return output.exit_code;
 }
 

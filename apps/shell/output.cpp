@@ -29,7 +29,9 @@ int write_all(int descriptor, std::string_view text) {
 
 [[noreturn]] void refuse_file(const std::string& path, int fault) {
   throw Error(path, std::string("cannot be written: ") + std::strerror(fault),
-              "name a file in a folder that can be written to");
+              fault == ENOENT   ? "make its folder first, or name a file in one that is there"
+              : fault == ENOSPC ? "make room, or name a file elsewhere"
+                                : "name a file in a folder that can be written to");
 }
 
 // Interrupts wait while a temporary file is about, so that none is left behind.

@@ -32,7 +32,7 @@ struct Output {
     std::string content;
     Folder folder = Folder::must_exist;
   };
-  std::vector<File> files;  // to be written before the text
+  std::vector<File> files;  // written before the text, which is printed in any case
 };
 
 struct Example {
