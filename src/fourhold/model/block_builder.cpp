@@ -45,6 +45,7 @@ void BlockBuilder::add_parameters(const std::vector<Parameter>& parameters) {
     BlockParameter entry;
     entry.parameter = parameter;
     entry.trainable = is_trained(parameter, switches_);
+    entry.layer = layer_;
     block_.parameters.push_back(entry);
     if (!adapters) continue;
     if (entry.trainable && switches_.trained_copies == TrainedCopies::beside) {
@@ -82,6 +83,7 @@ std::int16_t BlockBuilder::bias_of(TensorName weight, TensorName bias) const {
 
 TensorId BlockBuilder::tensor(const Tensor& tensor) {
   block_.tensors.push_back(tensor);
+  block_.tensors.back().layer = layer_;
   return static_cast<TensorId>(block_.tensors.size() - 1);
 }
 
@@ -112,6 +114,7 @@ Operation& BlockBuilder::operation(OpKind kind) {
   Operation& op = block_.operations.emplace_back();
   op.kind = kind;
   op.of_layer = in_layer_;
+  op.layer = layer_;
   return op;
 }
 

@@ -23,6 +23,8 @@ class BlockBuilder {
   void add_parameters(const std::vector<Parameter>& parameters);
   // Whether the operations that follow are those of a layer: so it starts in a layer's block.
   void stand_in_layer(bool inside) { in_layer_ = inside; }
+  // Whose what follows is: of the layer of multi-token prediction with that number, or kOfBlock.
+  void belong_to(std::int32_t layer) { layer_ = layer; }
   // Index of the parameter of that name, or -1 when this model has none; of several the one added
   // last.
   [[nodiscard]] std::int16_t parameter(TensorName name, Variant variant = Variant::plain) const;
@@ -102,6 +104,7 @@ class BlockBuilder {
   std::int64_t tokens_;
   std::int64_t seq_;
   bool in_layer_;
+  std::int32_t layer_ = kOfBlock;
   SharedInput shared_input_;
 };
 

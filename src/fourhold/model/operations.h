@@ -81,6 +81,10 @@ enum class Variant : std::uint8_t {
   original,  // the frozen weight beside its trained copy
 };
 
+// Layers of multi-token prediction stand in the head's block, with names of their own: what is of
+// one has its number, counted behind the model's layers; all else is the block's.
+inline constexpr std::int32_t kOfBlock = -1;
+
 using TensorId = std::int16_t;
 inline constexpr TensorId kNoTensor = -1;
 
@@ -91,6 +95,7 @@ struct Tensor {
   DType dtype = DType::bf16;
   TensorId alias_of = kNoTensor;  // a view or an in-place result: same storage
   Shape shape;
+  std::int32_t layer = kOfBlock;  // whose it is
 };
 
 // A parameter as one block uses it. A tied head uses the embedding's table.
@@ -99,6 +104,7 @@ struct BlockParameter {
   Variant variant = Variant::plain;  // lora_a, lora_b beside a frozen matrix; original
   bool trainable = true;
   bool of_embedding = false;  // tied: the storage belongs to the embedding block
+  std::int32_t layer = kOfBlock;
 };
 
 // Linears that share an input and run as one GEMM.
@@ -137,6 +143,7 @@ struct Operation {
   NormKind norm = NormKind::rms_norm;
   Gathered gathered = Gathered::again;  // enter_branch only
   bool of_layer = false;  // of a layer of the model, or of one that stands in the head's block
+  std::int32_t layer = kOfBlock;
   // The gradient of the first input takes over the storage of `gradient_in_place_of`.
   TensorId gradient_in_place_of = kNoTensor;
   std::int64_t window = 0;  // attention: tokens of a sliding window, 0 = all before

@@ -262,6 +262,12 @@ std::vector<Parameter> prediction_parameters(const ModelConfig& config, const La
   return parameters;
 }
 
+std::int64_t count_prediction_parameters(const ModelConfig& config, std::int64_t layers) {
+  if (layers == 0) return 0;
+  const LayerKind& last = config.kinds[static_cast<std::size_t>(config.layers.back())];
+  return checked_multiply(layers, elements_of(prediction_parameters(config, last)));
+}
+
 ParameterCounts count_parameters(const ModelConfig& config) {
   ParameterCounts counts;
   const std::vector<Parameter> embedding = embedding_parameters(config);

@@ -40,6 +40,9 @@ struct Parameter {
 // around it (DeepSeek-V3, arXiv 2412.19437, section 2.2). Embedding and head are the model's own.
 [[nodiscard]] std::vector<Parameter> prediction_parameters(const ModelConfig& config,
                                                            const LayerKind& kind);
+// Parameters of `layers` such layers, shaped like the model's last.
+[[nodiscard]] std::int64_t count_prediction_parameters(const ModelConfig& config,
+                                                       std::int64_t layers);
 
 // Exact counts of the language model. `active`: what one token touches (routed experts outside its
 // top-k left out; embeddings counted). `embedding`: the token table (counted once if tied).

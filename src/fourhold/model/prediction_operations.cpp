@@ -59,6 +59,7 @@ void prediction_operations(BlockBuilder& build, const LayerKind& kind, TensorId 
                            TensorName head_weight) {
   TensorId hidden = x;
   for (std::int64_t depth = 0; depth < build.switches().prediction_layers; ++depth) {
+    build.belong_to(static_cast<std::int32_t>(build.config().layer_count() + depth));
     build.add_parameters(prediction_parameters(build.config(), kind));
     const TensorId token_ids = build.tensor({.name = TensorName::token_ids,
                                              .region = Region::inner,
@@ -67,6 +68,7 @@ void prediction_operations(BlockBuilder& build, const LayerKind& kind, TensorId 
     hidden = predict_further(build, kind, look_up_tokens(build, token_ids), hidden);
     loss_operations(build, build.enter(hidden), head_weight);
   }
+  build.belong_to(kOfBlock);
 }
 
 }  // namespace fourhold::model

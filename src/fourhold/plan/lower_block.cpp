@@ -65,6 +65,7 @@ class BlockLowering {
     ProgramTensor value;
     value.name = source.name;
     value.variant = source.variant;
+    value.layer = source.layer;
     value.dtype = source.dtype;
     value.shape = source.shape;
     value.storage = static_cast<std::int16_t>(root(id));
@@ -133,6 +134,7 @@ class BlockLowering {
     ProgramTensor made;
     made.name = value.name;
     made.variant = value.variant;
+    made.layer = value.layer;
     made.role = Role::gradient;
     made.category = Category::activation_gradient;
     made.dtype = value.dtype;
@@ -148,8 +150,8 @@ class BlockLowering {
     for (const model::Transient& transient : transients) {
       ProgramTensor made;
       made.name = transient.name;
+      made.layer = op(static_cast<std::size_t>(step.operation)).layer;
       made.role = Role::transient;
-      made.category = Category::scratch;
       made.dtype = transient.dtype;
       made.shape = transient.shape;
       step.accesses.push_back({new_tensor(made), AccessMode::write});

@@ -29,7 +29,8 @@ struct ProgramTensor {
   std::int16_t gradient_of = -1;  // the value whose gradient this is, -1 of none
   bool kept = false;              // owner: lives from forward to backward
   bool offloaded = false;         // owner: lies in host memory from forward to backward
-  model::Shape shape;             // local
+  std::int32_t layer = model::kOfBlock;  // of multi-token prediction
+  model::Shape shape;                    // local
 };
 
 enum class AccessMode : std::uint8_t {

@@ -30,7 +30,7 @@ std::int32_t ExpandedEntries::add_tensor(const StepInstance& where, std::int16_t
   const std::int32_t index = add(to_string(block(where).sharded.operations.block),
                                  to_string(tensor.name), variant_text(tensor.variant), tensor.role);
   Entry& entry = at(index);
-  entry.key.layer = where.layer;
+  entry.key.layer = layer_in_key(tensor.layer, where.layer);
   entry.key.micro_batch = where.micro_batch;
   entry.shape = dims_of(tensor.shape);
   entry.dtype = tensor.dtype;
@@ -43,7 +43,7 @@ void ExpandedEntries::rename(std::int32_t entry, const StepInstance& where, std:
   const plan::ProgramTensor& tensor = block(where).tensors[static_cast<std::size_t>(owner)];
   Entry& renamed = at(entry);
   renamed.key.block = to_string(block(where).sharded.operations.block);
-  renamed.key.layer = where.layer;
+  renamed.key.layer = layer_in_key(tensor.layer, where.layer);
   renamed.key.name = to_string(tensor.name);
   renamed.key.variant = variant_text(tensor.variant);
   renamed.category = tensor.category;
@@ -56,7 +56,7 @@ std::int32_t ExpandedEntries::add_parameter(const StepInstance& where, std::size
       add(to_string(block(where).sharded.operations.block), to_string(local.use.parameter.name),
           variant_text(local.use.variant), role);
   Entry& entry = at(index);
-  entry.key.layer = where.layer;
+  entry.key.layer = layer_in_key(local.use.layer, where.layer);
   entry.key.micro_batch = where.micro_batch;
   entry.shape = dims_of(local.shape);
   return index;

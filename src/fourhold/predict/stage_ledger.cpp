@@ -57,21 +57,24 @@ class Builder {
   [[nodiscard]] std::int64_t instances() const { return input_.instances[index_]; }
   [[nodiscard]] bool at_work() const { return peak_.block == static_cast<std::int16_t>(index_); }
 
-  Entry& add(std::string_view name, std::string_view variant, Role role) {
+  Entry& add(std::string_view name, std::string_view variant, Role role, std::int32_t own_layer) {
     Entry& entry = ledger_.entries.emplace_back();
     entry.key.block = to_string(block().sharded.operations.block);
     entry.key.name = name;
     entry.key.variant = variant;
     entry.key.role = role;
-    entry.key.layer = static_cast<std::int32_t>(input_.first_layer[index_]);
+    entry.key.layer =
+        layer_in_key(own_layer, static_cast<std::int32_t>(input_.first_layer[index_]));
     entry.last_step = steps_ - 1;
     return entry;
+  }
+  Entry& add(const model::BlockParameter& use, Role role) {
+    return add(to_string(use.parameter.name), variant_text(use.variant), role, use.layer);
   }
 
   void resident(const plan::LocalParameter& parameter, const ResidentTensor& tensor,
                 std::int64_t copies_at_peak) {
-    Entry& entry = add(to_string(parameter.use.parameter.name), variant_text(parameter.use.variant),
-                       tensor.role);
+    Entry& entry = add(parameter.use, tensor.role);
     // A slice of a sharded tensor is flat.
     entry.shape =
         tensor.elements == parameter.elements() ? dims_of(parameter.shape) : Dims{tensor.elements};
@@ -132,8 +135,7 @@ class Builder {
   }
 
   void gathered(const plan::LocalParameter& parameter, const ParameterState& own) {
-    Entry& entry = add(to_string(parameter.use.parameter.name), variant_text(parameter.use.variant),
-                       Role::gathered);
+    Entry& entry = add(parameter.use, Role::gathered);
     entry.shape = dims_of(parameter.shape);
     entry.dtype = own.gathered_dtype;
     entry.bytes = Bytes(own.gathered_bytes);
@@ -146,8 +148,7 @@ class Builder {
 
   void whole_gradient(const plan::LocalParameter& parameter, const ParameterState& own,
                       const Birth& birth) {
-    Entry& entry = add(to_string(parameter.use.parameter.name), variant_text(parameter.use.variant),
-                       Role::whole_gradient);
+    Entry& entry = add(parameter.use, Role::whole_gradient);
     entry.shape = dims_of(parameter.shape);
     entry.dtype = own.block_gradient_dtype;
     entry.bytes = Bytes(own.block_gradient_bytes);
@@ -159,7 +160,8 @@ class Builder {
 
   void activation(const StorageLife& life) {
     const plan::ProgramTensor& tensor = block().tensors[static_cast<std::size_t>(life.tensor)];
-    Entry& entry = add(to_string(tensor.name), variant_text(tensor.variant), tensor.role);
+    Entry& entry =
+        add(to_string(tensor.name), variant_text(tensor.variant), tensor.role, tensor.layer);
     entry.shape = dims_of(tensor.shape);
     entry.dtype = tensor.dtype;
     entry.bytes = Bytes(life.bytes);
@@ -219,13 +221,17 @@ class Builder {
     std::string text = peak_.moment == Moment::forward ? "forward of " : "backward of ";
     text += to_string(at.sharded.operations.block);
     if (peak_.layer >= 0) text += " " + std::to_string(peak_.layer);
-    text += ", micro-batch " + std::to_string(peak_.micro_batch);
-    if (peak_.moment == Moment::reduce_block) return text + ": reducing its gradients";
+    const std::string micro_batch = ", micro-batch " + std::to_string(peak_.micro_batch);
+    if (peak_.moment == Moment::reduce_block) {
+      return text + micro_batch + ": reducing its gradients";
+    }
     const std::vector<plan::Step>& steps =
         peak_.moment == Moment::forward ? at.forward : at.backward;
     const plan::Step& step = steps[static_cast<std::size_t>(peak_.step)];
     const model::Operation& op =
         at.sharded.operations.operations[static_cast<std::size_t>(step.operation)];
+    if (op.layer != model::kOfBlock) text += " " + std::to_string(op.layer);
+    text += micro_batch;
     text += step.phase == plan::Phase::recompute ? ": recomputing " : ": ";
     text += to_string(op.kind);
     const auto made = static_cast<std::size_t>(op.outputs[0]);
