@@ -21,6 +21,13 @@ constexpr std::size_t kAbsent = static_cast<std::size_t>(-1);
               fmt::format("write {} there", wanted));
 }
 
+std::string nearest_hint(std::int64_t nearest, IntegerRange range) {
+  return range.whole || nearest == range.least
+             ? fmt::format("the nearest valid value is {}", nearest)
+             : fmt::format("use less than {}: the model and the devices say how much less",
+                           nearest);
+}
+
 // A number that is no integer: a fraction, a whole number spelled like one, NaN, or an integer that
 // left 64 bits and was read as a floating-point number.
 [[noreturn]] void not_an_integer(double number, const std::string& path, IntegerRange range) {
@@ -30,7 +37,7 @@ constexpr std::size_t kAbsent = static_cast<std::size_t>(-1);
     throw Error(path,
                 fmt::format("is {}; it must be {} {}", number, number > 0 ? "at most" : "at least",
                             nearest),
-                fmt::format("the nearest valid value is {}", nearest));
+                nearest_hint(nearest, range));
   }
   const std::string text = fmt::format("{}", number);
   const bool whole = number == std::floor(number);
@@ -65,7 +72,7 @@ std::int64_t integer_of(const json::Value& value, const std::string& path, Integ
   if (number < range.least || number > range.most) {
     const std::int64_t nearest = number < range.least ? range.least : range.most;
     throw Error(path, fmt::format("is {}; it must be {}", number, range_text(range)),
-                fmt::format("the nearest valid value is {}", nearest));
+                nearest_hint(nearest, range));
   }
   return number;
 }

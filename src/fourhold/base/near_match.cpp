@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <utility>
+#include <tuple>
 
 #include "fourhold/base/ascii.h"
 
@@ -41,6 +41,19 @@ std::size_t edit_distance(const std::string& a, const std::string& b) {
   return last[b.size()];
 }
 
+// Shorter words are part of too many names.
+constexpr std::size_t kLeastPart = 3;
+
+struct Match {
+  std::size_t distance = 0;
+  bool replaces = false;  // letters, where others only end the word
+  std::string_view name;
+  friend bool operator==(const Match&, const Match&) = default;
+  friend bool operator<(const Match& a, const Match& b) {
+    return std::tie(a.distance, a.replaces, a.name) < std::tie(b.distance, b.replaces, b.name);
+  }
+};
+
 }  // namespace
 
 std::vector<std::string> near_matches(std::string_view word,
@@ -50,26 +63,35 @@ std::vector<std::string> near_matches(std::string_view word,
   const std::string wanted = folded(word);
   const std::size_t allowed = std::max<std::size_t>(1, wanted.size() / 3);
 
-  std::vector<std::pair<std::size_t, std::string>> found;
+  std::vector<Match> found;
   for (const std::string_view candidate : candidates) {
     if (candidate.empty() || candidate.size() > kMaxLength) continue;
     const std::string name = folded(candidate);
     const std::size_t distance = edit_distance(wanted, name);
-    const bool held = (wanted.size() >= 3 && name.find(wanted) != std::string::npos) ||
-                      (name.size() >= 3 && wanted.find(name) != std::string::npos);
+    const bool long_enough = wanted.size() >= kLeastPart;
+    const bool completes = long_enough && name.starts_with(wanted);
+    const bool held = (long_enough && name.find(wanted) != std::string::npos) ||
+                      (name.size() >= kLeastPart && wanted.find(name) != std::string::npos);
     if (distance <= allowed) {
-      found.emplace_back(distance, candidate);
+      found.push_back({distance, !completes, candidate});
     } else if (held) {
-      found.emplace_back(kMaxLength + distance, candidate);
+      found.push_back({kMaxLength + distance, !completes, candidate});
     }
   }
   std::sort(found.begin(), found.end());
+  found.erase(std::unique(found.begin(), found.end()), found.end());
 
-  std::vector<std::string> names;
-  for (auto& [distance, name] : found) {
-    if (names.size() == limit) break;
-    if (names.empty() || names.back() != name) names.push_back(std::move(name));
+  // A word that was not ended: what ends it is meant, and few such are all named.
+  const auto ends = static_cast<std::size_t>(
+      std::count_if(found.begin(), found.end(), [](const Match& one) { return !one.replaces; }));
+  if (ends > 0) {
+    std::erase_if(found, [](const Match& one) { return one.replaces; });
+    if (ends <= 2 * limit) limit = ends;
   }
+  if (found.size() > limit) found.resize(limit);
+  std::vector<std::string> names;
+  names.reserve(found.size());
+  for (const Match& one : found) names.emplace_back(one.name);
   return names;
 }
 

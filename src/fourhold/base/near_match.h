@@ -9,7 +9,9 @@ namespace fourhold {
 
 // The candidates a mistyped `word` may have meant, nearest first, at most `limit`: those within an
 // edit distance of a third of the word (a swap of neighbours is one edit), then those that hold the
-// word or are held by it. Upper and lower case, '_', '-' and ' ' are the same. Ties by name.
+// word or are held by it. Names that begin with the word leave out all others, and up to twice
+// `limit` of them are named where there are no more. Upper and lower case, '_', '-' and ' ' are the
+// same. Ties by name.
 [[nodiscard]] std::vector<std::string> near_matches(std::string_view word,
                                                     const std::vector<std::string_view>& candidates,
                                                     std::size_t limit = 3);

@@ -10,6 +10,7 @@ namespace fourhold {
 struct IntegerRange {
   std::int64_t least = std::numeric_limits<std::int64_t>::min();
   std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  bool whole = true;  // all of it is legal; else what is depends on other values too
 };
 
 // NaN and infinities are outside every range.

@@ -33,12 +33,14 @@ inline constexpr std::span<const std::string_view> kEnumNames<model::TrainedModu
     kModulesToSaveNames};
 
 // Far above any run, and small enough that products of them are checked once and stay in int64.
-inline constexpr IntegerRange kDegreeRange{1, std::int64_t{1} << 20};
+inline constexpr IntegerRange kDegreeRange{1, std::int64_t{1} << 20, false};
 inline constexpr IntegerRange kStageLayersRange{0, std::int64_t{1} << 20};
 // Each stage and each of its chunks is walked on its own: beyond these an answer would take
 // minutes. Published runs stay below 128 stages and 32 chunks.
-inline constexpr IntegerRange kStageRange{1, std::int64_t{1} << 11};
-inline constexpr IntegerRange kChunkRange{1, std::int64_t{1} << 6};
+inline constexpr IntegerRange kStageRange{1, std::int64_t{1} << 11, false};
+inline constexpr IntegerRange kChunkRange{1, std::int64_t{1} << 6, false};
+// Divides dp x cp / ep or is refused by it: no product has it.
+inline constexpr IntegerRange kGroupsRange{1, std::int64_t{1} << 62};
 inline constexpr IntegerRange kCountRange{1, std::int64_t{1} << 31};
 
 // Calls visit(FieldInfo, field of each owner...) for every field, in the order of printing. Owners
@@ -62,7 +64,7 @@ void visit_fields(Visitor&& visit, Owners&... owners) {
           "zero", "ZeRO stage over dp x cp: what is sharded, 0 nothing to 3 all state", {0, 3}},
       owners.zero...);
   visit(FieldInfo{"shard_groups", "groups of dp x cp that each hold all ZeRO shards (HSDP)",
-                  kDegreeRange},
+                  kGroupsRange},
         owners.shard_groups...);
   visit(FieldInfo{"micro_batch", "sequences per micro-batch of one replica", kCountRange},
         owners.micro_batch...);

@@ -171,7 +171,8 @@ void check_shard_groups(const Plan& plan) {
   refuse(plan, "shard_groups",
          fmt::format("{} does not divide dp x cp / ep = {} x {} / {} = {}", plan.shard_groups,
                      plan.dp, plan.cp, plan.ep, ranks),
-         fmt::format("use shard_groups {}", nearest_text(legal, plan.shard_groups)));
+         fmt::format("use shard_groups {}{}", nearest_text(legal, plan.shard_groups),
+                     legal.size() > 2 ? fmt::format("; legal are {}", list_text(legal)) : ""));
 }
 
 void check_prediction(const Plan& plan) {
@@ -221,9 +222,11 @@ void check_recompute(const Plan& plan, const model::ModelConfig& config) {
   if (policy.full_layers > most) {
     refuse(plan, "recompute",
            fmt::format("{} names more layers than a rank has: {}", to_string(policy), most),
-           most == 1   ? std::string("use full")
-           : most == 2 ? std::string("use full:1, or full")
-                       : fmt::format("use full:1 to full:{}, or full", most - 1));
+           fmt::format("the nearest valid value is full, which is {}{}",
+                       most == 1 ? "its one layer" : fmt::format("all {}", most),
+                       most == 1   ? ""
+                       : most == 2 ? "; or full:1"
+                                   : fmt::format("; or full:1 to full:{}", most - 1)));
   }
   const bool has_experts =
       std::any_of(config.kinds.begin(), config.kinds.end(), [](const model::LayerKind& kind) {

@@ -37,6 +37,14 @@ TEST(NearMatch, NearestComeFirstAndTiesByName) {
             (std::vector<std::string>{"abc", "abcb", "abcd"}));
 }
 
+TEST(NearMatch, WhatEndsTheWordIsMeant) {
+  const std::vector<std::string_view> devices{"tpu-v3", "tpu-v4", "tpu-v5e", "tpu-v5p", "tpu-v6e"};
+  EXPECT_EQ(near_matches("tpu-v5", devices), (std::vector<std::string>{"tpu-v5e", "tpu-v5p"}));
+  EXPECT_EQ(near_matches("tpu", devices).size(), 5U);  // a few: all of them
+  EXPECT_EQ(near_matches("tpu-v2", devices).size(), 3U);
+  EXPECT_EQ(near_matches("abcd", {"abce", "abcdef"}), std::vector<std::string>{"abcdef"});
+}
+
 TEST(NearMatch, NothingNearGivesNothing) {
   EXPECT_TRUE(near_matches("zzzzzz", kNames).empty());
   EXPECT_TRUE(near_matches("", kNames).empty());
