@@ -106,6 +106,41 @@ void add_length_note(const model::ModelConfig& model, std::int64_t seq,
       model.position == model::PositionKind::rotary ? " (RoPE scaling)" : ""));
 }
 
+// The device's own profile, those of its maker's devices, then those for any.
+std::string profiles_for(const hardware::Device& device) {
+  std::vector<std::string> names;
+  std::vector<std::string> general;
+  for (const std::string& name : plan::profile_names()) {
+    const std::vector<std::string> vendors = plan::load_profile(name).vendors;
+    const bool lists = std::find(vendors.begin(), vendors.end(), device.vendor) != vendors.end();
+    if (lists || name == device.default_profile) {
+      names.push_back(name);
+    } else if (vendors.empty() && name != "fourhold") {
+      general.push_back(name);
+    }
+  }
+  names.insert(names.end(), general.begin(), general.end());
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+void check_vendor(const plan::Profile& profile, const hardware::Device& device,
+                  std::vector<std::string>& notes) {
+  const std::vector<std::string>& vendors = profile.vendors;
+  if (vendors.empty() || device.vendor.empty()) return;
+  if (std::find(vendors.begin(), vendors.end(), device.vendor) != vendors.end()) return;
+  const std::string makers = fmt::format("{}", fmt::join(vendors, " and "));
+  if (profile.other_vendors == plan::OtherVendors::refused) {
+    throw Error("--profile",
+                fmt::format("{} runs on devices of {}, but {} is of {}", profile.name, makers,
+                            device.name, device.vendor),
+                fmt::format("use {}, or another --device", profiles_for(device)));
+  }
+  notes.push_back(
+      fmt::format("profile {} describes runs on devices of {}: on {}, of {}, bytes and "
+                  "times are others; for that device there are {}",
+                  profile.name, makers, device.name, device.vendor, profiles_for(device)));
+}
+
 }  // namespace
 
 void add_rate_note(const hardware::Device& device, DType compute, std::vector<std::string>& notes) {
@@ -182,6 +217,7 @@ LoadedRun load_run(const RunRequest& asked) {
   fill_from_target(run.target, run.request, run.notes);
   run.profile = plan::load_profile(*run.request.profile);
   if (run.target) {
+    check_vendor(run.profile, run.target->cluster.device, run.notes);
     run.profile.workspaces = plan::workspaces_of(run.target->cluster.device.compute_capability);
   }
   run.residuals = residuals_of(

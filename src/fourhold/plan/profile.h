@@ -194,6 +194,11 @@ struct ProfileTime {
   double step_correction = 1;
 };
 
+// What becomes of a framework on devices of other makers than it is described for: it does not run,
+// or holds and takes something else.
+enum class OtherVendors : std::uint8_t { noted, refused };
+inline constexpr std::array<std::string_view, 2> kOtherVendorsNames{"noted", "refused"};
+
 // What a profile may be able to split, or to train beside the model (mtp: multi-token prediction);
 // hsdp: ZeRO over a part of the data-parallel ranks.
 inline constexpr std::array<std::string_view, 9> kSplitNames{"tp", "sp",      "pp",  "vpp", "cp",
@@ -251,6 +256,10 @@ struct Profile {
   std::string startup_note;
 
   ProfileTime time;
+
+  // Where it runs: makers of devices, as device files name them; none: anywhere.
+  std::vector<std::string> vendors;
+  OtherVendors other_vendors = OtherVendors::noted;
 
   // What it can express.
   RecomputeChoice recompute_choice = RecomputeChoice::groups;

@@ -126,6 +126,9 @@ template <>
 inline constexpr std::span<const std::string_view> kEnumNames<model::DropoutMasks>{
     kDropoutMasksNames};
 
+template <>
+inline constexpr std::span<const std::string_view> kEnumNames<OtherVendors>{kOtherVendorsNames};
+
 // Calls visit(FieldInfo, field of each profile...) for every field, in the order of printing.
 template <class Visitor, class... Owners>
 void visit_profile_fields(Visitor&& visit, Owners&... owners) {
@@ -262,6 +265,8 @@ void visit_profile_fields(Visitor&& visit, Owners&... owners) {
   visit(FieldInfo{"stalled_layer_seconds", "least time of a layer, x tp^0.9", {}, {0, 1}},
         owners.time.stalled_layer_seconds...);
 
+  visit(FieldInfo{"vendors", "makers whose devices it describes, [] = any"}, owners.vendors...);
+  visit(FieldInfo{"other_vendors", "what of a device of another maker"}, owners.other_vendors...);
   visit(FieldInfo{"recompute_choice", "how it names what is made again"},
         owners.recompute_choice...);
   visit(FieldInfo{"zero_stages", "ZeRO stages it has", {0, 3}}, owners.zero_stages...);

@@ -1,9 +1,12 @@
 #include "fourhold/api/profiles.h"
 
+#include <set>
 #include <sstream>
+#include <string>
 
 #include <gtest/gtest.h>
 
+#include "fourhold/hardware/catalogue.h"
 #include "fourhold/plan/profile_file.h"
 #include "fourhold/report/text.h"
 #include "tests/unit/api/expect_error.h"
@@ -21,6 +24,18 @@ TEST(Profiles, ItsJsonHoldsProfileFiles) {
   EXPECT_EQ(
       plan::parse_profile(json::write(value.find("profiles")->array().front()), "printed").name,
       "megatron");
+}
+
+TEST(Profiles, NamesMakersAsDeviceFilesDo) {
+  std::set<std::string> makers;
+  for (const std::string& name : hardware::device_names()) {
+    makers.insert(hardware::load_device(name).device.vendor);
+  }
+  for (const plan::Profile& profile : profiles({}).profiles) {
+    for (const std::string& vendor : profile.vendors) {
+      EXPECT_EQ(makers.count(vendor), 1U) << profile.name << " " << vendor;
+    }
+  }
 }
 
 TEST(Profiles, OneIsShownWithItsSources) {

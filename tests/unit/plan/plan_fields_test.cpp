@@ -46,7 +46,7 @@ TEST(ProfileFields, EveryFieldHasOneNameAndAHelpLine) {
   Profile profile;
   Checked checked;
   visit_profile_fields(checked, profile);
-  EXPECT_EQ(checked.names.size(), 75U);
+  EXPECT_EQ(checked.names.size(), 77U);
 }
 
 template <class Enum>
@@ -61,6 +61,7 @@ TEST(EnumNames, EveryEnumOfAFieldHasOneNameForEachValue) {
   expect_names<Offload>(static_cast<std::size_t>(Offload::all) + 1);
   expect_names<ActivationOffload>(static_cast<std::size_t>(ActivationOffload::residual) + 1);
   expect_names<MomentFormat>(static_cast<std::size_t>(MomentFormat::fp8) + 1);
+  expect_names<OtherVendors>(static_cast<std::size_t>(OtherVendors::refused) + 1);
   expect_names<ProductWeights>(static_cast<std::size_t>(ProductWeights::kept) + 1);
   expect_names<Precision>(static_cast<std::size_t>(Precision::bf16_pure) + 1);
   expect_names<Optimizer>(static_cast<std::size_t>(Optimizer::muon) + 1);
