@@ -51,7 +51,7 @@ Baseline baseline(std::string_view kind, const LoadedRun& run, const TimeRequest
     return out;
   }
   const TimeAnswer time = time_answer(run, request, out.plan);
-  out.why = fmt::format("{} of {}", format_bytes(memory.needed_bytes), of);
+  out.why = fmt::format("needs {} of {}", format_bytes(memory.needed_bytes), of);
   if (time.step) {
     out.why += "; " +
                report::rate_text(time.step->tokens_per_second_per_device *

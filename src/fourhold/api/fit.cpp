@@ -56,6 +56,7 @@ std::optional<std::int64_t> zero3_devices(const LoadedRun& run, const PlannedRun
 json::Value state_json(const FitResult& result) {
   const predict::StateBytes& state = result.state;
   return json::Object{
+      {"parameters", result.parameters},
       {"bytes_per_parameter", state.bytes_per_parameter},
       {"weight", state.weight.count()},
       {"gradient", state.gradient.count()},
@@ -90,7 +91,9 @@ FitResult fit(const FitRequest& request) {
   result.capacity = *planned.capacity;
   result.serving =
       predict::serving_bytes(run.counts.total, plan::recipe_of(planned.plan, run.profile));
-  result.state = predict::state_bytes(planned.memory, run.counts.total);
+  result.parameters = checked_add(run.counts.total, model::count_prediction_parameters(
+                                                        run.model, planned.plan.prediction_layers));
+  result.state = predict::state_bytes(planned.memory, result.parameters);
   result.zero3_devices = zero3_devices(run, planned);
   result.activations = predict::activation_bytes(planned.memory);
   result.largest =
@@ -143,7 +146,10 @@ json::Value to_json(const FitResult& result) {
 }
 
 report::MemoryBars bars_of(const FitResult& result) {
-  if (result.memory) return report::bars_of(*result.memory, result.capacity.usable_bytes);
+  if (result.memory) {
+    return report::bars_of(*result.memory, result.capacity.usable_bytes,
+                           predict::shown_bytes(*result.memory, result.verdict.verdict));
+  }
   const predict::StateBytes& state = result.state;
   report::MemoryBars bars;
   bars.device = result.capacity.usable_bytes;

@@ -44,6 +44,7 @@ enum class PlanKind : std::uint8_t { one_device, data_parallel, split };
 struct FitResult {
   std::string name;  // of the model, or "N parameters"
   model::ParameterCounts counts;
+  std::int64_t parameters = 0;  // with those of layers of multi-token prediction
   plan::Plan plan;
   PlanKind kind = PlanKind::one_device;
   std::string device;

@@ -15,18 +15,15 @@
 namespace fourhold::api {
 namespace {
 
-bool fits(const FitResult& result) {
-  return result.verdict.verdict == predict::VerdictClass::fits ||
-         result.verdict.verdict == predict::VerdictClass::fits_but_takes_too_long;
-}
+bool fits(const FitResult& result) { return predict::fits(result.verdict.verdict); }
 
 std::string verdict_line(const FitResult& result, const report::Screen& screen) {
   // What is offloaded is not the device's.
   const bool offloads = result.memory && result.memory->host_bytes > Bytes(0);
   const Sizes sizes{
       .state = offloads ? Bytes(result.memory->worst().state_bytes) : result.state.total(),
-      .needed =
-          result.memory ? shown_bytes(*result.memory, result.verdict) : result.state.at_step(),
+      .needed = result.memory ? predict::shown_bytes(*result.memory, result.verdict.verdict)
+                              : result.state.at_step(),
       .capacity = result.capacity};
   Wording wording = verdict_wording(result.verdict, sizes);
   if (!result.memory && fits(result)) {
@@ -37,9 +34,8 @@ std::string verdict_line(const FitResult& result, const report::Screen& screen) 
                   verdict_ink(result.verdict), screen);
 }
 
-std::string parameters_text(const FitResult& result) {
-  return format_count(result.counts.total) +
-         (result.counts.total == 1 ? " parameter" : " parameters");
+std::string parameters_text(std::int64_t count) {
+  return format_count(count) + (count == 1 ? " parameter" : " parameters");
 }
 
 // "State 119.66 GiB (16 bytes x 8,030,261,248 parameters), activations 8.32 GiB, of 23.51 GiB":
@@ -51,7 +47,7 @@ std::string numbers_line(const FitResult& result, const report::Screen& screen) 
   each.erase(each.find_last_not_of('0') + 1);
   if (each.back() == '.') each.pop_back();
   const std::string per = result.plan.devices() > 1 ? " per device" : "";
-  const std::string parameters = parameters_text(result);
+  const std::string parameters = parameters_text(result.parameters);
   std::string rest;
   if (result.activations) rest = ", activations " + format_bytes(result.activations->total);
   rest += ", of " + format_bytes(predict::budget_of(result.capacity));
@@ -133,7 +129,7 @@ std::string fact_lines(const FitResult& result, const report::Screen& screen) {
                             format_bytes(result.state.at_step())));
   }
   add("Serving", fmt::format("would hold {} of weights alone, {}", format_bytes(result.serving),
-                             parameters_text(result)));
+                             parameters_text(result.counts.total)));
   if (result.zero3_devices) {
     add("Sharded", *result.zero3_devices == 1
                        ? std::string("not needed: the state alone fits one device")
@@ -150,10 +146,8 @@ std::string fact_lines(const FitResult& result, const report::Screen& screen) {
     add("Loading",
         fmt::format("the model holds {} first", format_bytes(result.memory->startup_bytes)));
   }
-  if (result.memory->host_bytes + result.memory->host_staging_bytes > Bytes(0)) {
-    add("Host", fmt::format("{} of state per device, and {} of pinned buffers",
-                            format_bytes(result.memory->host_bytes),
-                            format_bytes(result.memory->host_staging_bytes)));
+  if (const std::string host = on_host_text(*result.memory); !host.empty()) {
+    add("Host", host + ", per device");
   }
   // Nothing is searched here, and what plan would choose by itself is said to be an answer.
   ChosenHow how;

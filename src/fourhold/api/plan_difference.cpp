@@ -39,11 +39,10 @@ std::vector<ByteRow> byte_rows(const PredictResult& a, const PredictResult& b) {
     if (!ledger::held_in_training(category)) continue;
     rows.push_back({std::string(to_string(category)), of_a[i].count(), of_b[i].count()});
   }
-  rows.push_back({"allocator and runtime", (first.device_bytes - first.allocated_bytes).count(),
-                  (second.device_bytes - second.allocated_bytes).count()});
-  rows.push_back({"device", first.device_bytes.count(), second.device_bytes.count()});
-  rows.push_back({"host", (first.host_bytes + first.host_staging_bytes).count(),
-                  (second.host_bytes + second.host_staging_bytes).count()});
+  rows.push_back({"allocator and runtime", (held_bytes(a) - first.allocated_bytes).count(),
+                  (held_bytes(b) - second.allocated_bytes).count()});
+  rows.push_back({"device", held_bytes(a).count(), held_bytes(b).count()});
+  rows.push_back({"host", first.on_host().count(), second.on_host().count()});
   return rows;
 }
 
@@ -99,9 +98,9 @@ std::string signed_seconds(double difference) {
 }
 
 std::string verdict_of(const PredictResult& result) {
-  if (!result.verdict) return "holds " + format_bytes(result.planned.memory.device_bytes);
+  if (!result.verdict) return "holds " + format_bytes(held_bytes(result));
   const Sizes sizes{.state = Bytes(result.planned.memory.worst().state_bytes),
-                    .needed = shown_bytes(result.planned.memory, *result.verdict),
+                    .needed = held_bytes(result),
                     .capacity = *result.planned.capacity};
   return verdict_wording(*result.verdict, sizes).full;
 }
@@ -124,8 +123,7 @@ std::optional<double> speed_of(const PredictResult& result) {
 
 std::string first_line(const PredictResult& a, const PredictResult& b,
                        const report::Screen& screen) {
-  const std::int64_t bytes =
-      (b.planned.memory.device_bytes - a.planned.memory.device_bytes).count();
+  const std::int64_t bytes = (held_bytes(b) - held_bytes(a)).count();
   std::string text = fmt::format("B takes {} {} per device", format_bytes(Bytes(std::abs(bytes))),
                                  bytes > 0 ? "more" : "less");
   if (bytes == 0) text = "B takes as many bytes per device";
@@ -140,7 +138,7 @@ std::string first_line(const PredictResult& a, const PredictResult& b,
                           ratio > 1 ? "more" : "fewer");
     }
   }
-  return report::shortened(text + ".", screen.columns) + "\n";
+  return report::wrapped(text + ".", screen.columns);
 }
 
 json::Value one_json(const PredictResult& result) {

@@ -118,10 +118,18 @@ void complete_question(SearchedDevice& device) {
 }
 
 [[noreturn]] void refuse_illegal(const SearchedDevice& device) {
+  const std::int64_t groups = device.run.request.shard_groups.value_or(1);
   std::vector<std::string> reasons;
   for (const search::Rejection& rejection : device.result.rejected) {
     reasons.push_back(
         fmt::format("{} because {}", format_count(rejection.count), reason_text(rejection.reason)));
+  }
+  if (groups > 1 && device.count % groups != 0) {
+    throw Error("--shard-groups",
+                fmt::format("{} do not divide the {} devices, and so no dp x cp / ep of theirs",
+                            groups, device.count),
+                fmt::format("use --shard-groups {}",
+                            plan::nearest_text(plan::divisors(device.count), groups)));
   }
   const std::int64_t batch = *device.run.request.global_batch;
   // Replicas divide the devices, so a batch that the devices divide has no trouble with them.

@@ -28,13 +28,14 @@ std::string days_cell(const RankedPlan& plan) {
 }  // namespace
 
 std::string reason_text(std::string_view reason) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 10> kTexts{
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 11> kTexts{
       {{"devices", "tp x pp x cp does not divide the devices"},
        {"global_batch", "the replicas do not divide the global batch"},
        {"experts", "ep does not divide dp x cp"},
        {"widths", "tp does not divide the model's widths"},
        {"sequence", "the sequence does not split over cp and tp"},
        {"profile", "the profile has no such split"},
+       {"shard_groups", "the shard groups do not divide dp x cp / ep"},
        {"rounds", "interleaving needs micro-batches in multiples of pp"},
        {"device_memory", "more than the device has"},
        {"host_memory", "more than the host has"},

@@ -47,14 +47,15 @@ std::string stages_text(const predict::MemoryPrediction& memory, const report::S
   return title_text("Stages", screen) + table.text(screen, 2);
 }
 
-std::string categories_text(const predict::MemoryPrediction& memory, const report::Screen& screen) {
+std::string categories_text(const PredictResult& result, const report::Screen& screen) {
+  const predict::MemoryPrediction& memory = result.planned.memory;
   report::Table table({{"category"}, {"at the peak", report::Align::right}});
   const ledger::CategoryBytes bytes = memory.worst().ledger.at_peak_by_category();
   for (std::size_t i = 0; i < bytes.size(); ++i) {
     if (bytes[i] == Bytes(0)) continue;
     table.add({std::string(to_string(static_cast<ledger::Category>(i))), format_bytes(bytes[i])});
   }
-  const Bytes beside = memory.device_bytes - memory.allocated_bytes;
+  const Bytes beside = held_bytes(result) - memory.allocated_bytes;
   if (beside > Bytes(0)) table.add({"allocator and runtime", format_bytes(beside)});
   return title_text("What the device holds", screen) + table.text(screen, 2);
 }
@@ -67,7 +68,7 @@ std::string first_line(const PredictResult& result, const report::Screen& screen
     return headline(subject, {holds, holds}, report::Ink::plain, screen);
   }
   const Sizes sizes{.state = Bytes(memory.worst().state_bytes),
-                    .needed = shown_bytes(memory, *result.verdict),
+                    .needed = held_bytes(result),
                     .capacity = *result.planned.capacity};
   Wording wording = verdict_wording(*result.verdict, sizes);
   if (result.verdict->verdict == predict::VerdictClass::fits_but_takes_too_long) {
@@ -91,7 +92,10 @@ std::string second_line(const predict::MemoryPrediction& memory, const report::S
 }
 
 std::string third_line(const PredictResult& result, const report::Screen& screen) {
-  if (!result.verdict) return "Name a --device or a --memory to know whether that fits.\n";
+  if (!result.verdict) {
+    return report::wrapped("Name a --device or a --memory to know whether that fits.",
+                           screen.columns);
+  }
   const Bytes usable = result.planned.capacity->usable_bytes;
   const bool too_long = result.verdict->verdict == predict::VerdictClass::fits_but_takes_too_long;
   if (too_long) return first_answer_text(*result.verdict, screen, deadline_lead(result.time));
@@ -100,7 +104,10 @@ std::string third_line(const PredictResult& result, const report::Screen& screen
   }
   if (std::string close = closeness_text(result.sure, screen); !close.empty()) return close;
   const std::string free = format_bytes(usable - result.planned.memory.device_bytes);
-  if (!result.time.step) return fmt::format("{} stay free on the fullest device.\n", free);
+  if (!result.time.step) {
+    return report::wrapped(fmt::format("{} stay free on the fullest device.", free),
+                           screen.columns);
+  }
   const std::string pace = pace_text(result.time);
   return report::first_that_fits(
              {fmt::format("{}; {} stay free on the fullest device.", pace, free),
@@ -248,13 +255,12 @@ std::string to_text(const PredictResult& result, const report::Screen& screen) {
   text += plan_text(result.planned.plan, result.chosen, screen, how);
   const std::string parts = parts_text(result.time, screen);
   if (!parts.empty()) text += "\n" + parts;
-  text += "\n" + categories_text(memory, screen);
+  text += "\n" + categories_text(result, screen);
   if (memory.startup_bytes > Bytes(0)) {
     text += fmt::format("  {} while the model is loaded\n", format_bytes(memory.startup_bytes));
   }
-  if (memory.host_bytes + memory.host_staging_bytes > Bytes(0)) {
-    text += fmt::format("  {} in host memory per device, and {} of pinned buffers\n",
-                        format_bytes(memory.host_bytes), format_bytes(memory.host_staging_bytes));
+  if (const std::string host = on_host_text(memory); !host.empty()) {
+    text += report::wrapped("in host memory per device: " + host, screen.columns, "  ");
   }
   const std::string stages = stages_text(memory, screen);
   if (!stages.empty()) text += "\n" + stages;
@@ -265,10 +271,17 @@ std::string to_text(const PredictResult& result, const report::Screen& screen) {
   return text;
 }
 
+Bytes held_bytes(const PredictResult& result) {
+  const predict::MemoryPrediction& memory = result.planned.memory;
+  return result.verdict ? predict::shown_bytes(memory, result.verdict->verdict)
+                        : memory.device_bytes;
+}
+
 report::MemoryBars bars_of(const PredictResult& result) {
   const auto& capacity = result.planned.capacity;
   return report::bars_of(result.planned.memory,
-                         capacity ? std::optional(capacity->usable_bytes) : std::nullopt);
+                         capacity ? std::optional(capacity->usable_bytes) : std::nullopt,
+                         held_bytes(result));
 }
 
 }  // namespace fourhold::api

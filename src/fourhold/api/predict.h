@@ -64,6 +64,8 @@ struct PredictResult {
 
 [[nodiscard]] json::Value to_json(const PredictResult& result);
 [[nodiscard]] std::string to_text(const PredictResult& result, const report::Screen& screen);
+// The figure that all of the answer is about: of the verdict, or without a device all that is held.
+[[nodiscard]] Bytes held_bytes(const PredictResult& result);
 [[nodiscard]] report::MemoryBars bars_of(const PredictResult& result);
 
 }  // namespace fourhold::api

@@ -77,7 +77,7 @@ void add_run_notes(const PlannedRun& planned, const plan::Profile& profile,
         "bf16-pure keeps no fp32 copy: an update below 1/256 of its weight is rounded away; "
         "bf16-sr, bf16-kahan or bf16-split keep it");
   }
-  const Bytes host = planned.memory.host_bytes + planned.memory.host_staging_bytes;
+  const Bytes host = planned.memory.on_host();
   if (planned.capacity && !planned.capacity->host_bytes && host > Bytes(0)) {
     notes.push_back(fmt::format(
         "{} of host memory are needed per device and were not checked: give --host-memory",

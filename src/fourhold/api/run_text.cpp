@@ -154,22 +154,29 @@ std::string headline(const Subject& subject, const Wording& wording, report::Ink
          "\n";
 }
 
-Bytes shown_bytes(const predict::MemoryPrediction& memory, const predict::Verdict& verdict) {
-  const bool fits = verdict.verdict == predict::VerdictClass::fits ||
-                    verdict.verdict == predict::VerdictClass::fits_but_takes_too_long;
-  return fits ? memory.device_bytes : memory.needed_bytes;
-}
-
 std::string held_text(const predict::Verdict& verdict, const predict::MemoryPrediction& memory,
                       const predict::Capacity& capacity) {
   if (verdict.reason != "host_memory") {
-    return fmt::format("{} of {}{}", format_bytes(shown_bytes(memory, verdict)),
+    return fmt::format("{} of {}{}", format_bytes(predict::shown_bytes(memory, verdict.verdict)),
                        format_bytes(predict::budget_of(capacity)),
                        predict::headroom_text(capacity));
   }
-  return fmt::format("{} of {} of host memory",
-                     format_bytes(memory.host_bytes + memory.host_staging_bytes),
+  return fmt::format("{} of {} of host memory", format_bytes(memory.on_host()),
                      format_bytes(*capacity.host_bytes));
+}
+
+std::string on_host_text(const predict::MemoryPrediction& memory) {
+  std::vector<std::string> parts;
+  const auto add = [&parts](Bytes bytes, std::string_view what) {
+    if (bytes > Bytes(0)) parts.push_back(fmt::format("{} of {}", format_bytes(bytes), what));
+  };
+  add(memory.host_bytes, "state");
+  add(memory.host_activation_bytes, "activations");
+  add(memory.host_staging_bytes - memory.host_activation_bytes, "pinned buffers");
+  if (parts.size() < 2) return fmt::format("{}", fmt::join(parts, ""));
+  const std::string last = std::move(parts.back());
+  parts.pop_back();
+  return fmt::format("{} and {}", fmt::join(parts, ", "), last);
 }
 
 std::string_view short_memory_text(const predict::Verdict& verdict) {
@@ -177,23 +184,26 @@ std::string_view short_memory_text(const predict::Verdict& verdict) {
 }
 
 report::Ink verdict_ink(const predict::Verdict& verdict) {
-  const bool yes = verdict.verdict == VerdictClass::fits ||
-                   verdict.verdict == VerdictClass::fits_but_takes_too_long;
-  return yes ? report::Ink::good : report::Ink::bad;
+  return predict::fits(verdict.verdict) ? report::Ink::good : report::Ink::bad;
 }
 
 std::string first_answer_text(const predict::Verdict& verdict, const report::Screen& screen,
                               const std::string& lead) {
   const predict::Answer* answer = best_answer(verdict);
   if (answer == nullptr && verdict.verdict == VerdictClass::fits_but_takes_too_long) {
-    return "More replicas alone do not make the deadline: allow a larger --global-batch.\n";
+    return report::wrapped(
+        "More replicas alone do not make the deadline: allow a larger --global-batch.",
+        screen.columns);
   }
   if (answer == nullptr) {
-    return "No single change helps: combine a larger split with recomputation.\n";
+    return report::wrapped("No single change helps: combine a larger split with recomputation.",
+                           screen.columns);
   }
   if (verdict.reason == "host_memory" && !cures(*answer)) {
-    return fmt::format("Change first: {} more host memory per device, or a smaller offload.\n",
-                       format_bytes(verdict.missing_bytes));
+    return report::wrapped(
+        fmt::format("Change first: {} more host memory per device, or a smaller offload.",
+                    format_bytes(verdict.missing_bytes)),
+        screen.columns);
   }
   const std::string start = lead + answer->change;
   if (verdict.verdict == VerdictClass::fits_but_takes_too_long) {
@@ -315,6 +325,7 @@ std::string split_text(const plan::Plan& plan, SplitWords words) {
   degree("ep", plan.ep, 1);
   degree("dp", plan.dp, 1);
   degree("zero", plan.zero, 0);
+  degree(brief ? "groups" : "shard groups", plan.shard_groups, 1);
   add(fmt::format("{} {} x {}", brief ? "batch" : "micro-batch", plan.micro_batch,
                   plan.grad_accum));
   const std::string recompute = plan::to_string(plan.recompute);
@@ -327,8 +338,11 @@ std::string split_text(const plan::Plan& plan, SplitWords words) {
 }
 
 std::string title_text(const std::string& title, const report::Screen& screen) {
-  return report::painted(report::shortened(title, screen.columns), report::Ink::strong, screen) +
-         "\n";
+  std::string text;
+  for (const std::string& line : report::wrapped_lines(title, screen.columns)) {
+    text += report::painted(line, report::Ink::strong, screen) + "\n";
+  }
+  return text;
 }
 
 }  // namespace fourhold::api

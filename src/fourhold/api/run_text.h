@@ -40,15 +40,14 @@ struct Wording {
 [[nodiscard]] std::string headline(const Subject& subject, const Wording& wording, report::Ink ink,
                                    const report::Screen& screen);
 
-// What the device holds of a plan that fits, and what one that does not would need at least.
-[[nodiscard]] Bytes shown_bytes(const predict::MemoryPrediction& memory,
-                                const predict::Verdict& verdict);
-
 // The memory the verdict is about, and what the plan holds of it: "43.84 GiB of 79.10 GiB", or with
 // " of host memory" behind it.
 [[nodiscard]] std::string held_text(const predict::Verdict& verdict,
                                     const predict::MemoryPrediction& memory,
                                     const predict::Capacity& capacity);
+// "1.50 GiB of state, 18.00 MiB of activations and 16.00 MiB of pinned buffers": what a device's
+// share of host memory holds, without what is 0; "" where that is all.
+[[nodiscard]] std::string on_host_text(const predict::MemoryPrediction& memory);
 // "device" or "host": which memory is short.
 [[nodiscard]] std::string_view short_memory_text(const predict::Verdict& verdict);
 

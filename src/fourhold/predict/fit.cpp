@@ -119,20 +119,39 @@ std::int64_t sequence_unit(const plan::Plan& plan) {
   return plan.sp ? std::lcm(pieces, plan.tp * plan.cp) : pieces;
 }
 
+// What the profile can make again, least first, and between them the plan's own choice.
+std::vector<plan::RecomputePolicy> compared_policies(const plan::Plan& plan,
+                                                     const plan::Profile& profile) {
+  std::vector<plan::RecomputePolicy> policies{plan::recompute_from_string("none")};
+  if (profile.recompute_choice == plan::RecomputeChoice::groups) {
+    policies.push_back(plan::recompute_from_string("selective"));
+  } else {
+    for (const std::string_view set : plan::saved_set_names()) {
+      policies.push_back(plan::recompute_from_string(set));
+    }
+  }
+  if (plan.recompute.kind != plan::RecomputeKind::full || plan.recompute.full_layers >= 0) {
+    const auto same = std::find(policies.begin(), policies.end(), plan.recompute);
+    if (same == policies.end()) policies.push_back(plan.recompute);
+  }
+  policies.push_back(plan::recompute_from_string("full"));
+  return policies;
+}
+
 }  // namespace
 
 std::vector<Largest> largest_that_fit(const model::ModelConfig& config, const plan::Plan& plan,
                                       const plan::Profile& profile, const Capacity& capacity) {
   std::vector<Largest> rows;
-  for (const char* kind : {"none", "selective", "full"}) {
+  for (const plan::RecomputePolicy& policy : compared_policies(plan, profile)) {
     plan::Plan tried = plan;
-    tried.recompute = plan::recompute_from_string(kind);
+    tried.recompute = policy;
     const auto fits = [&](const plan::Plan& candidate) {
       return classify(predict_memory(config, candidate, profile, WithLedger::no), capacity) ==
              VerdictClass::fits;
     };
     Largest row;
-    row.recompute = kind;
+    row.recompute = plan::to_string(policy);
     row.micro_batch = largest(kMostSequences, [&](std::int64_t micro_batch) {
       plan::Plan candidate = tried;
       candidate.micro_batch = micro_batch;

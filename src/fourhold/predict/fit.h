@@ -33,10 +33,11 @@ struct Largest {
   std::int64_t seq = 0;
 };
 
-// State of a plan's worst stage from its ledger. `parameters` are the model's.
+// State of a plan's worst stage from its ledger. `parameters`: of the
+// model and of its layers of multi-token prediction.
 [[nodiscard]] StateBytes state_bytes(const MemoryPrediction& memory, std::int64_t parameters);
 [[nodiscard]] ActivationBytes activation_bytes(const MemoryPrediction& memory);
-// For each of none, selective and full.
+// For each kind of recomputation that the profile has, and the plan's own.
 [[nodiscard]] std::vector<Largest> largest_that_fit(const model::ModelConfig& config,
                                                     const plan::Plan& plan,
                                                     const plan::Profile& profile,

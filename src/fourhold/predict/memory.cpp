@@ -48,13 +48,20 @@ Bytes startup_bytes(const plan::Profile& profile, const StageModel& stage) {
       std::ceil(static_cast<double>(plain.count()) * profile.startup_factor)));
 }
 
-Bytes staging_bytes(const StageModel& stage) {
-  Bytes bytes;
+struct HostBuffers {
+  Bytes all;
+  Bytes activations;  // of them
+};
+
+HostBuffers host_buffers(const StageModel& stage) {
+  HostBuffers sum;
   for (const StageTensor& tensor : stage.input().tensors) {
     if (tensor.place != ledger::Place::host) continue;
-    bytes += Bytes(bytes_of(tensor.elements, tensor.dtype)) * tensor.copies;
+    const Bytes bytes = Bytes(bytes_of(tensor.elements, tensor.dtype)) * tensor.copies;
+    sum.all += bytes;
+    if (tensor.category == ledger::Category::saved_activation) sum.activations += bytes;
   }
-  return bytes;
+  return sum;
 }
 
 std::int64_t fullest_stage(const plan::Plan& plan) {
@@ -230,7 +237,10 @@ MemoryPrediction predict_stages(const model::ModelConfig& config, const plan::Pl
     }
     prediction.startup_bytes = std::max(prediction.startup_bytes, startup_bytes(profile, stage));
     prediction.host_bytes = std::max(prediction.host_bytes, Bytes(memory.host_bytes));
-    prediction.host_staging_bytes = std::max(prediction.host_staging_bytes, staging_bytes(stage));
+    const HostBuffers buffers = host_buffers(stage);
+    prediction.host_staging_bytes = std::max(prediction.host_staging_bytes, buffers.all);
+    prediction.host_activation_bytes =
+        std::max(prediction.host_activation_bytes, buffers.activations);
     prediction.stages.push_back(std::move(memory));
   }
   if (profile.reservation == plan::Reservation::allocator && with_ledger == WithLedger::yes) {

@@ -45,7 +45,9 @@ struct MemoryPrediction {
   std::optional<AllocatorPrediction> allocator;  // of the peak stage, where the profile has one
   Bytes startup_bytes;                           // while the model is loaded, a line of its own
   Bytes host_bytes;                              // state of the worst rank in host memory
-  Bytes host_staging_bytes;                      // pinned buffers beside it
+  Bytes host_staging_bytes;     // beside it: pinned buffers, and activations that are kept there
+  Bytes host_activation_bytes;  // of them the activations
+  [[nodiscard]] Bytes on_host() const { return host_bytes + host_staging_bytes; }
   [[nodiscard]] const StageMemory& worst() const {
     return stages[static_cast<std::size_t>(peak_stage)];
   }

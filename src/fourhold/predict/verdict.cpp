@@ -39,6 +39,12 @@ std::string state_sentence(const plan::Plan& plan, const MemoryPrediction& memor
            ": a smaller batch does not help, and more replicas do not help either, each "
            "device would hold the same full copy; split the state itself";
   }
+  if (plan.shard_groups > 1) {
+    return fmt::format(
+        "{} although ZeRO-{} splits it over {} devices: each of the {} shard groups holds all of "
+        "it; fewer groups split it over more devices",
+        sizes, plan.zero, plan.dp * plan.cp / plan.shard_groups, plan.shard_groups);
+  }
   if (plan.zero == 3) {
     return fmt::format(
         "{} although ZeRO-3 splits it over {} devices: more devices, or another "
@@ -68,6 +74,39 @@ std::string_view next_steps(const plan::Plan& plan) {
                                 "replica over more devices, or shorten the sequence";
 }
 
+std::string host_sentence(const MemoryPrediction& memory, const Capacity& capacity) {
+  const Bytes activations = memory.host_activation_bytes;
+  const std::string share =
+      fmt::format("a device's share of host memory is {:.1f} GB", capacity.host_bytes->gb());
+  if (memory.host_bytes == Bytes(0)) {
+    return fmt::format("the activations moved to host memory take {:.1f} GB, {}", activations.gb(),
+                       share);
+  }
+  const std::string beside =
+      activations > Bytes(0) ? fmt::format(", activations {:.1f} GB", activations.gb()) : "";
+  return fmt::format(
+      "the state moved to host memory takes {:.1f} GB and its pinned buffers {:.1f} GB{}, {}; on "
+      "NVMe it needs {:.1f} GB there and the pinned buffers stay in host memory",
+      memory.host_bytes.gb(), (memory.host_staging_bytes - activations).gb(), beside, share,
+      memory.host_bytes.gb());
+}
+
+// "43.84 GiB of 79.10 GiB", and what lies between that and the bytes that decide.
+std::string fit_sentence(const MemoryPrediction& memory, const Capacity& capacity) {
+  std::string text = fmt::format("{} of {}{}", format_bytes(memory.device_bytes),
+                                 format_bytes(budget_of(capacity)), headroom_text(capacity));
+  if (memory.needed_bytes < memory.device_bytes) {
+    text += fmt::format(
+        "; it runs with {}: the other {} are blocks that the allocator keeps, and gives back where "
+        "the device is full",
+        format_bytes(memory.needed_bytes), format_bytes(memory.device_bytes - memory.needed_bytes));
+  } else if (memory.needed_bytes > memory.device_bytes) {
+    text += fmt::format("; judged with {} more, which allocators of such runs were seen to lose",
+                        format_bytes(memory.needed_bytes - memory.device_bytes));
+  }
+  return text;
+}
+
 }  // namespace
 
 Bytes budget_of(const Capacity& capacity) {
@@ -93,7 +132,7 @@ Shortfall shortfall_of(const MemoryPrediction& memory, const Capacity& capacity)
   Shortfall lack;
   const Bytes budget = budget_of(capacity);
   if (memory.needed_bytes > budget) lack.device = memory.needed_bytes - budget;
-  const Bytes host = memory.host_bytes + memory.host_staging_bytes;
+  const Bytes host = memory.on_host();
   if (capacity.host_bytes && host > *capacity.host_bytes) lack.host = host - *capacity.host_bytes;
   return lack;
 }
@@ -135,12 +174,7 @@ Verdict decide(const model::ModelConfig& config, const plan::Plan& plan,
       if (fixed <= usable) {
         verdict.reason = "host_memory";
         verdict.missing_bytes = verdict.shortfall.host;
-        verdict.explanation = fmt::format(
-            "the state moved to host memory takes {:.1f} GB and its pinned buffers {:.1f} GB, a "
-            "device's share of host memory is {:.1f} GB; on NVMe it needs {:.1f} GB there and the "
-            "pinned buffers stay in host memory",
-            memory.host_bytes.gb(), memory.host_staging_bytes.gb(), capacity.host_bytes->gb(),
-            memory.host_bytes.gb());
+        verdict.explanation = host_sentence(memory, capacity);
         if (verdict.shortfall.device > Bytes(0)) {
           verdict.explanation +=
               fmt::format("; the device lacks {} as well", format_bytes(verdict.shortfall.device));
@@ -162,8 +196,7 @@ Verdict decide(const model::ModelConfig& config, const plan::Plan& plan,
       break;
     case VerdictClass::fits:
     case VerdictClass::fits_but_takes_too_long:
-      verdict.explanation = fmt::format("{} of {}{}", format_bytes(memory.needed_bytes),
-                                        format_bytes(usable), headroom_text(capacity));
+      verdict.explanation = fit_sentence(memory, capacity);
       break;
   }
   // Within the device, but not with what the user wants kept free.

@@ -84,6 +84,16 @@ struct Verdict {
 // device, so more replicas do not help); otherwise too big at this batch: an activation failure.
 [[nodiscard]] VerdictClass classify(const MemoryPrediction& memory, const Capacity& capacity);
 
+[[nodiscard]] constexpr bool fits(VerdictClass verdict) {
+  return verdict == VerdictClass::fits || verdict == VerdictClass::fits_but_takes_too_long;
+}
+
+// The one figure that answers print of a plan: what the device holds where it fits, with what a
+// caching allocator keeps for later; where it does not, the least that would do.
+[[nodiscard]] inline Bytes shown_bytes(const MemoryPrediction& memory, VerdictClass verdict) {
+  return fits(verdict) ? memory.device_bytes : memory.needed_bytes;
+}
+
 // The class with its reason and answers for a (valid) plan whose memory is `memory`.
 [[nodiscard]] Verdict decide(const model::ModelConfig& config, const plan::Plan& plan,
                              const plan::Profile& profile, const MemoryPrediction& memory,

@@ -69,7 +69,8 @@ Bytes MemoryBars::total() const {
   return sum;
 }
 
-MemoryBars bars_of(const predict::MemoryPrediction& memory, std::optional<Bytes> device) {
+MemoryBars bars_of(const predict::MemoryPrediction& memory, std::optional<Bytes> device,
+                   std::optional<Bytes> held) {
   const ledger::Ledger& ledger = memory.worst().ledger;
   const ledger::CategoryBytes at_peak = ledger.at_peak_by_category();
   const auto of = [&at_peak](Category category) {
@@ -82,9 +83,9 @@ MemoryBars bars_of(const predict::MemoryPrediction& memory, std::optional<Bytes>
       {"gradients", of(Category::gradient), Ink::gradient},
       {"optimizer", of(Category::master_weight) + of(Category::optimizer_state), Ink::optimizer},
       {"activations", activations_of(ledger), Ink::activation}};
-  const Bytes rest = memory.device_bytes - out.total();
-  if (rest * kSmallestDrawn > memory.device_bytes)
-    out.bars.push_back({"buffers", rest, Ink::buffer});
+  const Bytes all = held.value_or(memory.device_bytes);
+  const Bytes rest = all - out.total();
+  if (rest * kSmallestDrawn > all) out.bars.push_back({"buffers", rest, Ink::buffer});
   return out;
 }
 

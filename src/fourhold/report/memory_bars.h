@@ -28,10 +28,12 @@ struct MemoryBars {
 
 // The four things of training at the peak of the worst stage (weights, gradients, optimizer with
 // the master copy, activations), and the buffers beside them where there are any: gathered blocks,
-// communication, what the allocator and the runtime add. Their sum is memory.device_bytes, but for
-// buffers of less than a ten-thousandth of it, which nobody would see.
+// communication, what the allocator and the runtime add. Their sum is `held` (memory.device_bytes
+// where it is not given), but for buffers of less than a ten-thousandth of it, which nobody would
+// see.
 [[nodiscard]] MemoryBars bars_of(const predict::MemoryPrediction& memory,
-                                 std::optional<Bytes> device);
+                                 std::optional<Bytes> device,
+                                 std::optional<Bytes> held = std::nullopt);
 
 // One line per bar, each starting where the one above ends, and the device's line through all of
 // them. Never wider than the screen.

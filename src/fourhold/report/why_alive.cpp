@@ -7,6 +7,9 @@ using ledger::Category;
 using ledger::Role;
 
 std::string_view why_on_host(const ledger::Entry& entry) {
+  if (entry.category == Category::saved_activation) {
+    return "activations kept in host memory: from forward until their backward";
+  }
   if (entry.key.role == Role::buffer) {
     return "pinned host buffers: state streams through them";
   }

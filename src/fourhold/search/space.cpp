@@ -23,6 +23,7 @@ Illegal reason_of(std::string_view field) {
   if (field == "tp") return Illegal::widths;
   if (field == "seq") return Illegal::sequence;
   if (field == "ep") return Illegal::experts;
+  if (field == "shard_groups") return Illegal::shard_groups;
   return Illegal::profile;
 }
 

@@ -23,12 +23,14 @@ enum class Illegal : std::uint8_t {
   widths,        // tp does not divide a width, or kv heads
   sequence,      // seq does not split over cp and tp
   profile,       // the profile has no such split
+  shard_groups,  // do not divide dp x cp / ep
   rounds,        // interleaving needs micro-batches in multiples of pp; a pipeline few enough to
                  // replay
 };
-inline constexpr int kIllegalCount = 7;
+inline constexpr int kIllegalCount = 8;
 inline constexpr std::array<std::string_view, kIllegalCount> kIllegalNames{
-    "devices", "global_batch", "experts", "widths", "sequence", "profile", "rounds"};
+    "devices",  "global_batch", "experts",      "widths",
+    "sequence", "profile",      "shard_groups", "rounds"};
 
 struct OuterTuple {
   std::int64_t tp = 1, pp = 1, cp = 1, ep = 1;

@@ -299,6 +299,7 @@ TEST(ActivationOffload, LeavesOneBufferOnTheDevice) {
   EXPECT_EQ(kept.allocated_bytes.count() - away.allocated_bytes.count(), 6 * 512 - 512);
   EXPECT_EQ(kept.host_staging_bytes.count(), 0);
   EXPECT_EQ(away.host_staging_bytes.count(), 6 * 512);
+  EXPECT_EQ(away.host_activation_bytes.count(), 6 * 512);
   EXPECT_EQ(away.host_bytes.count(), 0);
 }
 

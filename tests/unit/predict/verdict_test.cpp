@@ -129,6 +129,25 @@ TEST(Verdict, names_the_second_change_that_does_the_rest) {
             predict::VerdictClass::fits);
 }
 
+// A caching allocator holds more than the run needs: what is printed first is what is held.
+TEST(Verdict, names_what_lies_between_the_bytes_held_and_needed) {
+  predict::MemoryPrediction memory;
+  memory.stages.resize(1);
+  memory.device_bytes = memory.reserved_bytes = Bytes(40 * kGib);
+  memory.needed_bytes = Bytes(30 * kGib);
+  const model::ModelConfig config = model::load_model("gpt2");
+  const plan::Profile profile = plan::load_profile("nanotron");
+  const predict::Verdict held =
+      predict::decide(config, one_device(config, 1, 512), profile, memory, gib(79));
+  EXPECT_EQ(held.explanation,
+            "40.00 GiB of 79.00 GiB; it runs with 30.00 GiB: the other 10.00 GiB are blocks that "
+            "the allocator keeps, and gives back where the device is full");
+  memory.needed_bytes = Bytes(41 * kGib);
+  const predict::Verdict more =
+      predict::decide(config, one_device(config, 1, 512), profile, memory, gib(79));
+  EXPECT_EQ(more.explanation.find("40.00 GiB of 79.00 GiB; judged with 1.00 GiB more"), 0U);
+}
+
 TEST(Shortfall, is_compared_by_the_share_of_each_memory) {
   predict::MemoryPrediction memory;
   memory.needed_bytes = Bytes(110);
