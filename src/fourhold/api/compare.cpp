@@ -125,14 +125,15 @@ std::string to_text(const CompareResult& result, const report::Screen& screen) {
   const std::string peak_b = format_bytes(comparison.live_peak.b);
   std::string text;
   if (comparison.is_equal()) {
-    text = fmt::format("The ledgers are equal: {} entries, {} at the peak.\n", comparison.entries_a,
+    text = fmt::format("The ledgers are equal: {} entries, {} at the peak.", comparison.entries_a,
                        peak_a);
   } else {
-    text = fmt::format("The ledgers differ in {} of {} entries; at the peak {} and {}.\n",
+    text = fmt::format("The ledgers differ in {} of {} entries; at the peak {} and {}.",
                        comparison.entries_differing, comparison.rows.size(), peak_a, peak_b);
   }
-  text += report::shortened("A  " + report::printable(result.a), screen.columns) + "\n";
-  text += report::shortened("B  " + report::printable(result.b), screen.columns) + "\n";
+  text = report::wrapped(text, screen.columns);
+  text += report::wrapped(result.a, screen.columns, "A  ");
+  text += report::wrapped(result.b, screen.columns, "B  ");
   text += "\n" + categories_text(comparison, screen);
   const std::string rows = rows_text(comparison, screen);
   if (!rows.empty()) text += "\n" + rows;

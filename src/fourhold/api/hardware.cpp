@@ -56,11 +56,9 @@ std::string link_text(const hardware::Link& link) {
 
 std::string device_text(const Device& device, const report::Screen& screen) {
   const hardware::PeakFlops& peak = device.peak_flops;
-  std::string text =
-      report::shortened(fmt::format("{}: {} usable, sold as {} GB", report::printable(device.name),
-                                    format_bytes(device.usable), device.nominal_gb),
-                        screen.columns) +
-      "\n";
+  std::string text = report::wrapped(fmt::format("{}: {} usable, sold as {} GB", device.name,
+                                                 format_bytes(device.usable), device.nominal_gb),
+                                     screen.columns);
   if (!device.note.empty()) text += report::wrapped(device.note, screen.columns);
   report::Table table({{""}, {""}, {"source", report::Align::left, report::WhenTight::wrap}});
   const auto add = [&](std::string name, std::string value, std::string_view field) {

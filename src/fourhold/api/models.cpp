@@ -81,15 +81,13 @@ std::string list_text(const ModelsResult& result, const report::Screen& screen) 
 
 std::string row_text(const ModelRow& row, const report::Screen& screen) {
   const model::ModelConfig& config = row.config;
-  std::string text =
-      report::shortened(
-          fmt::format("{}: {} parameters, {} layers of width {}", report::printable(row.name),
-                      format_count(row.counts.total), config.layer_count(), config.hidden),
-          screen.columns) +
-      "\n";
+  std::string text = report::wrapped(
+      fmt::format("{}: {} parameters, {} layers of width {}", row.name,
+                  format_count(row.counts.total), config.layer_count(), config.hidden),
+      screen.columns);
   if (!row.refused.empty()) {
-    text = report::shortened(report::printable(row.name) + ": not supported", screen.columns) +
-           "\n" + report::wrapped(row.refused, screen.columns);
+    text = report::wrapped(row.name + ": not supported", screen.columns) +
+           report::wrapped(row.refused, screen.columns);
   } else {
     const std::string positions =
         config.max_positions > 0 ? fmt::format(", at most {} positions", config.max_positions) : "";

@@ -16,7 +16,9 @@ std::string shape_text(const std::vector<std::int64_t>& shape) {
 
 std::string active_line(const ParamsResult& result, const report::Screen& screen) {
   if (!result.active) {
-    return "Counted from stored weights: which are active for one token is not in them.\n";
+    return report::wrapped(
+        "Counted from stored weights: which are active for one token is not in them.",
+        screen.columns);
   }
   const std::string embedding = format_count(*result.embedding);
   if (*result.active == result.total) {
@@ -43,8 +45,10 @@ std::string to_text(const ParamsResult& result, const report::Screen& screen) {
                                        screen.columns - report::columns_of(count)) +
                      count + "\n";
   text += active_line(result, screen);
-  text += fmt::format("Weights alone: {} in 16 bits, {} in 32 bits.\n",
-                      format_bytes(Bytes(result.total) * 2), format_bytes(Bytes(result.total) * 4));
+  text += report::wrapped(
+      fmt::format("Weights alone: {} in 16 bits, {} in 32 bits.",
+                  format_bytes(Bytes(result.total) * 2), format_bytes(Bytes(result.total) * 4)),
+      screen.columns);
 
   report::Table table({{"module", report::Align::left, report::WhenTight::wrap},
                        {"shape", report::Align::left, report::WhenTight::wrap},

@@ -133,7 +133,12 @@ std::string first_that_fits(std::initializer_list<std::string> candidates, int c
     last = printable(candidate);
     if (columns_of(last) <= columns) return last;
   }
-  return shortened(last, columns);
+  constexpr int kIndent = 2;
+  std::string text;
+  for (const std::string& line : wrapped_lines(last, columns - kIndent)) {
+    text += (text.empty() ? "" : "\n  ") + line;
+  }
+  return text;
 }
 
 }  // namespace fourhold::report

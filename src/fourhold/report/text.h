@@ -31,7 +31,8 @@ namespace fourhold::report {
 // behind as many blanks.
 [[nodiscard]] std::string wrapped(std::string_view text, int columns, std::string_view first = {});
 
-// The first candidate that takes at most `columns`; else the last one, shortened.
+// The first candidate that takes at most `columns` (more than 2); else the last one on several
+// lines, of which the others are indented: a figure that was cut would be another figure.
 [[nodiscard]] std::string first_that_fits(std::initializer_list<std::string> candidates,
                                           int columns);
 
