@@ -8,7 +8,7 @@
 namespace fourhold::api {
 
 void add_zero_note(const plan::Plan& plan, std::vector<std::string>& notes) {
-  if (plan.zero == 0 || plan.dp * plan.cp > 1) return;
+  if (plan.zero == 0 || plan.dp * plan.cp > plan.shard_groups) return;
   notes.push_back(fmt::format(
       "ZeRO-{} over one rank changes nothing: there is no other rank to hold a share of "
       "the state",

@@ -239,7 +239,7 @@ std::string first_answer_text(const predict::Verdict& verdict, const report::Scr
   }
   std::string saves = format_bytes(answer->saves_bytes);
   if (verdict.reason == "host_memory") saves += " of host memory";
-  const std::string then(class_text(answer->then_class));
+  const std::string then = then_text(*answer);
   const std::string brief = lead + step;
   return report::first_that_fits({fmt::format("{}; saves {}, then {}.", start, saves, then),
                                   fmt::format("{}; saves {}, then {}.", brief, saves, then),

@@ -54,7 +54,7 @@ bool Trials::Kind::offer(const std::string& change, const plan::Plan& changed) {
   std::optional<Answer> answer = trials_.attempt(change, changed);
   if (!answer || answer->saves_bytes <= Bytes(0)) return false;
   const int progress = trials_.progress(*answer);
-  const bool within_node = changed.devices() <= trials_.node();
+  const bool within_node = changed.devices() <= std::max(trials_.node(), trials_.plan.devices());
   const bool better =
       !best_ || progress > progress_ ||
       (progress == 0 && progress_ == 0 && within_node && answer->saves_bytes > best_->saves_bytes);

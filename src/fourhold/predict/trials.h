@@ -31,7 +31,7 @@ struct Trials {
   [[nodiscard]] std::int64_t node() const;
 
   // Tries changes of one kind from the smallest on, and keeps the smallest that leads furthest; of
-  // those that lead nowhere the one that saves most within a node.
+  // those that lead nowhere the one that saves most within a node or on the devices there are.
   class Kind {
    public:
     explicit Kind(Trials& trials) : trials_(trials) {}

@@ -39,22 +39,29 @@ std::string state_sentence(const plan::Plan& plan, const MemoryPrediction& memor
            ": a smaller batch does not help, and more replicas do not help either, each "
            "device would hold the same full copy; split the state itself";
   }
+  const std::int64_t ranks = plan.dp * plan.cp;
+  if (plan.shard_groups > 1 && plan.zero == 3) {
+    return fmt::format(
+        "{} although ZeRO-3 splits it over {}: each of the {} shard groups holds all of "
+        "it; fewer groups split it over more devices",
+        sizes, counted(ranks / plan.shard_groups, "device"), plan.shard_groups);
+  }
   if (plan.shard_groups > 1) {
     return fmt::format(
-        "{} although ZeRO-{} splits it over {} devices: each of the {} shard groups holds all of "
-        "it; fewer groups split it over more devices",
-        sizes, plan.zero, plan.dp * plan.cp / plan.shard_groups, plan.shard_groups);
+        "{}: each of the {} replicas holds what ZeRO-{} does not split, and each of the {} shard "
+        "groups all that it does; split more of the state, over fewer groups",
+        sizes, ranks, plan.zero, plan.shard_groups);
   }
   if (plan.zero == 3) {
     return fmt::format(
         "{} although ZeRO-3 splits it over {} devices: more devices, or another "
         "split beside it",
-        sizes, plan.dp * plan.cp);
+        sizes, ranks);
   }
   return fmt::format(
       "{}: each of the {} replicas holds what ZeRO-{} does not split, so more "
       "replicas do not help; split more of the state",
-      sizes, plan.dp * plan.cp, plan.zero);
+      sizes, ranks, plan.zero);
 }
 
 // What to try in turn where activations do not fit, without what is done already.
