@@ -13,20 +13,21 @@ namespace fourhold::measured {
 
 struct Findings {
   std::vector<std::string> missing;  // without these the row is skipped
-  std::vector<std::string> unknown;  // so it is with these: words nothing is known of
+  std::vector<std::string> refused;  // so it is with these: unknown words, impossible figures
   std::vector<std::string> assumed;  // as sentences
 
   void lacks(std::string fact) { add(missing, std::move(fact)); }
   void knows_not(std::string_view word, std::string_view column) {
-    add(unknown, fmt::format("unknown word '{:.60}' in {}", word, column));
+    add(refused, fmt::format("unknown word '{:.60}' in {}", word, column));
   }
+  void contradicts(std::string sentence) { add(refused, std::move(sentence)); }
   void assumes(std::string sentence) { add(assumed, std::move(sentence)); }
 
-  [[nodiscard]] bool complete() const { return missing.empty() && unknown.empty(); }
+  [[nodiscard]] bool complete() const { return missing.empty() && refused.empty(); }
 
   // "unknown word 'zero9' in sharding; layers, hidden and heads are not published"
   [[nodiscard]] std::string missing_text() const {
-    std::string text = fmt::format("{}", fmt::join(unknown, "; "));
+    std::string text = fmt::format("{}", fmt::join(refused, "; "));
     if (missing.empty()) return text;
     if (!text.empty()) text += "; ";
     for (std::size_t i = 0; i < missing.size(); ++i) {

@@ -26,6 +26,9 @@ struct FrameworkRule {
   // What this source does otherwise than the profile, by its row; may be null.
   void (*refine)(const MeasuredRow& row, RowDraft& draft);
   plan::Precision precision = plan::Precision::bf16;  // where the row leaves it blank
+  // Whether `refine` reads a word of the columns sharding, recompute and offload that is a flag of
+  // the framework's command; null where it has none there.
+  bool (*knows_flag)(std::string_view word) = nullptr;
 };
 
 // Null where the framework is not known.

@@ -1,6 +1,7 @@
 #include "fourhold/measured/measured_row.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <sstream>
 #include <unordered_map>
@@ -48,6 +49,21 @@ struct FieldOf {
 [[noreturn]] void refuse(const FieldOf& of, const std::string& expected, const std::string& hint) {
   throw Error(place_of(of.field, of.where),
               fmt::format("{} is '{:.40}', not {}", of.column, of.field.text, expected), hint);
+}
+
+// A header whose names stand between other separators is one field.
+void refuse_separator(const CsvField& field, const std::string& where,
+                      const std::vector<std::string_view>& names) {
+  constexpr std::array kSeparators{std::pair{';', "semicolons"}, std::pair{'\t', "tabs"},
+                                   std::pair{'|', "bars"}};
+  for (const auto& [separator, called] : kSeparators) {
+    const std::string first = field.text.substr(0, field.text.find(separator));
+    if (first.size() == field.text.size()) continue;
+    if (std::find(names.begin(), names.end(), first) == names.end()) continue;
+    throw Error(place_of(field, where),
+                fmt::format("columns are separated by {}, not by commas", called),
+                "save it as comma-separated values, with points in numbers (12.5)");
+  }
 }
 
 void read(const FieldOf& of, std::string& out) { out = of.field.text; }
@@ -111,6 +127,7 @@ RowReader::RowReader(std::string_view text, const std::string& where) : reader_(
     const CsvField& field = record_[i];
     const auto found = std::find(names.begin(), names.end(), field.text);
     if (found == names.end()) {
+      refuse_separator(field, where, names);
       const std::string near = did_you_mean(field.text, names);
       throw Error(place_of(field, where), fmt::format("'{:.60}' is not a column", field.text),
                   near.empty() ? fmt::format("the columns are {}", fmt::join(names, ", ")) : near);

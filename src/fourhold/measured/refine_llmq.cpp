@@ -1,6 +1,7 @@
 #include "fourhold/measured/refine_llmq.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -17,6 +18,13 @@ namespace fourhold::measured {
 namespace {
 
 constexpr std::string_view kCommand = "full command flags:";
+
+// Of the command of IST-DASLab/llmq, in the spellings of its releases.
+constexpr std::array<std::string_view, 16> kFlags{
+    "recompute-block",   "recompute-att",    "recompute-qkv",  "recompute-ffn",
+    "recompute-swiglu",  "recompute-norm",   "offload-opt-m",  "offload-opt-v",
+    "offload-optimizer", "offload-master",   "offload-quants", "offload-grads",
+    "offload-gradients", "offload-residual", "shard-weights",  "shard-gradients"};
 
 // The flags of the command, in lower case: what the notes list, and the columns made of flags.
 std::string llmq_flags(const MeasuredRow& row) {
@@ -48,8 +56,9 @@ void read_llmq_offload(std::string_view flags, RowDraft& draft) {
   if (contains(flags, "offload-residual")) {
     request.activation_offload = plan::ActivationOffload::residual;
   }
-  const bool first = contains(flags, "offload-opt-m");
-  const bool second = contains(flags, "offload-opt-v");
+  const bool both = contains(flags, "offload-optimizer");
+  const bool first = both || contains(flags, "offload-opt-m");
+  const bool second = both || contains(flags, "offload-opt-v");
   const bool master = contains(flags, "offload-master");
   const bool gradients = contains(flags, "offload-grad");
   const bool weights =
@@ -83,6 +92,10 @@ void read_llmq_sharding(std::string_view flags, RowDraft& draft) {
 }
 
 }  // namespace
+
+bool is_llmq_flag(std::string_view word) {
+  return std::find(kFlags.begin(), kFlags.end(), word) != kFlags.end();
+}
 
 void refine_llmq(const MeasuredRow& row, RowDraft& draft) {
   set_attention(row.attention_impl, draft.profile);

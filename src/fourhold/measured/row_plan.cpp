@@ -106,6 +106,27 @@ void read_batch(const MeasuredRow& row, const FrameworkRule& rule, RowDraft& dra
   request.global_batch = *micro * *accumulation * dp;
 }
 
+// Whether a column holds flags of the framework's command ("recompute-ffn recompute-norm"), which
+// are its own to read; flags that it does not read are found.
+bool holds_flags(std::string_view text, std::string_view column, const FrameworkRule& rule,
+                 Findings& findings) {
+  if (rule.knows_flag == nullptr) return false;
+  constexpr std::string_view kBetween = " ,;";
+  constexpr std::array<std::string_view, 3> kBeginnings{"shard-", "recompute-", "offload-"};
+  bool any = false;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find_first_of(kBetween, begin), text.size());
+    std::string_view word = text.substr(begin, end - begin);
+    begin = end + 1;
+    if (starts_with(word, "--")) word.remove_prefix(2);
+    const auto begins = [word](std::string_view beginning) { return starts_with(word, beginning); };
+    if (std::none_of(kBeginnings.begin(), kBeginnings.end(), begins)) continue;
+    any = true;
+    if (!rule.knows_flag(word)) findings.knows_not(word, column);
+  }
+  return any;
+}
+
 // 3 of "zero3", "zero-3 ..." and "zero stage 3"; nothing for other words and other stages.
 std::optional<int> zero_stage_of(std::string_view sharding) {
   constexpr std::string_view kZero = "zero";
@@ -117,8 +138,10 @@ std::optional<int> zero_stage_of(std::string_view sharding) {
   return sharding.front() - '0';
 }
 
-void read_sharding(const MeasuredRow& row, RowDraft& draft) {
+void read_sharding(const MeasuredRow& row, const FrameworkRule& rule, RowDraft& draft) {
   const std::string sharding = lowered(row.sharding);
+  draft.request.zero = 0;
+  if (holds_flags(sharding, "sharding", rule, draft.findings)) return;
   const auto begins_with_one_of = [&sharding](std::initializer_list<std::string_view> words) {
     return std::any_of(words.begin(), words.end(),
                        [&](std::string_view word) { return starts_with(sharding, word); });
@@ -132,11 +155,14 @@ void read_sharding(const MeasuredRow& row, RowDraft& draft) {
     stage = 1;
   } else if (starts_with(sharding, "layer split")) {
     draft.findings.assumes(fmt::format("'{:.60}' is no sharding", row.sharding));
-  } else if (!sharding.empty() && !begins_with_one_of({"none", "ddp"}) &&
-             !contains(sharding, "shard-")) {  // the last are their framework's to read
+  } else if (!sharding.empty() && !begins_with_one_of({"none", "ddp"})) {
     draft.findings.knows_not(row.sharding, "sharding");
   }
-  if (starts_with(sharding, "hsdp")) {
+  if (contains(sharding, "hsdp") && !draft.profile.can("hsdp")) {
+    draft.findings.contradicts(
+        fmt::format("sharding is '{:.60}', but profile '{}' has no shard groups", row.sharding,
+                    draft.profile.name));
+  } else if (starts_with(sharding, "hsdp")) {
     // PyTorch, torch.distributed.fsdp.ShardingStrategy: HYBRID_SHARD shards within a node.
     shard_over(draft.cluster.devices_per_node, draft);
   }
@@ -175,10 +201,11 @@ void read_recompute(const MeasuredRow& row, const FrameworkRule& rule, RowDraft&
     }
     draft.findings.assumes(fmt::format("recompute is {}", text));
   }
+  if (holds_flags(text, "recompute", rule, draft.findings)) return;
   draft.request.recompute = policy_of(text);
   // All but the first are their framework's to read.
-  const bool known = starts_with(text, "none") || starts_with(text, "auto") ||
-                     starts_with(text, "default") || contains(text, "recompute-");
+  const bool known =
+      starts_with(text, "none") || starts_with(text, "auto") || starts_with(text, "default");
   if (draft.request.recompute == plan::RecomputePolicy{} && !known) {
     draft.findings.knows_not(row.recompute, "recompute");
   }
@@ -256,9 +283,10 @@ void read_formats(const MeasuredRow& row, const FrameworkRule& rule, RowDraft& d
   }
 }
 
-void read_offload(const MeasuredRow& row, RowDraft& draft) {
+void read_offload(const MeasuredRow& row, const FrameworkRule& rule, RowDraft& draft) {
   const std::string offload = lowered(row.offload);
   draft.request.offload = plan::Offload::none;
+  if (holds_flags(offload, "offload", rule, draft.findings)) return;
   if (contains(offload, "param") || offload == "all") {
     draft.request.offload = plan::Offload::all;
   } else if (contains(offload, "optimizer") && contains(offload, "grad")) {
@@ -266,8 +294,6 @@ void read_offload(const MeasuredRow& row, RowDraft& draft) {
   } else if (contains(offload, "optimizer") || contains(offload, "adam") ||
              contains(offload, "master")) {
     draft.request.offload = plan::Offload::optimizer;
-  } else if (contains(offload, "offload-")) {
-    return;  // its framework's to read
   } else if (starts_with(offload, "activations to cpu")) {
     draft.request.activation_offload = plan::ActivationOffload::residual;
   } else if (contains(offload, "activation") || contains(offload, "residual")) {
@@ -303,10 +329,10 @@ void shard_over(std::int64_t ranks, RowDraft& draft) {
 void read_plan(const MeasuredRow& row, const FrameworkRule& rule, RowDraft& draft) {
   read_degrees(row, rule, draft);
   read_batch(row, rule, draft);
-  read_sharding(row, draft);
+  read_sharding(row, rule, draft);
   read_recompute(row, rule, draft);
   read_formats(row, rule, draft);
-  read_offload(row, draft);
+  read_offload(row, rule, draft);
   read_tuning(row, draft);
   check_words(row, draft.findings);
 }

@@ -11,6 +11,7 @@
 #include "fourhold/measured/framework_rule.h"
 #include "fourhold/measured/published_model.h"
 #include "fourhold/measured/row_cluster.h"
+#include "fourhold/measured/row_figures.h"
 #include "fourhold/measured/row_model.h"
 #include "fourhold/measured/row_plan.h"
 #include "fourhold/measured/row_words.h"
@@ -76,6 +77,7 @@ RowReading setup_of(const MeasuredRow& published, Catalogue& catalogue) {
     read_cluster(row, draft);
     auto config = model_of(row, style_of(row, *rule), catalogue, draft.findings);
     read_plan(row, *rule, draft);
+    check_figures(row, draft);
     if (!draft.findings.complete()) {
       const std::string why = draft.findings.missing_text();
       return skipped(why, std::move(draft.findings));
