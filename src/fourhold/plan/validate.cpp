@@ -1,6 +1,7 @@
 #include "fourhold/plan/validate.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
@@ -21,23 +22,30 @@ namespace fourhold::plan {
 namespace {
 
 void check_profile(const Plan& plan, const Profile& profile) {
+  // A profile's word for it, the field of a plan that asks for it, and what that is.
   struct Use {
     std::string_view split;
+    std::string_view field;
+    std::string_view what;
     bool used;
   };
-  const std::vector<Use> uses{{"tp", plan.tp > 1},
-                              {"sp", plan.sp && plan.tp > 1},
-                              {"pp", plan.pp > 1},
-                              {"vpp", plan.vpp > 1},
-                              {"cp", plan.cp > 1},
-                              {"ep", plan.ep > 1},
-                              {"offload", plan.offload != Offload::none},
-                              {"mtp", plan.prediction_layers > 0},
-                              {"hsdp", plan.shard_groups > 1}};
+  const std::array<Use, kSplitNames.size()> uses{
+      {{"tp", "tp", "tp", plan.tp > 1},
+       {"sp", "sp", "sp", plan.sp && plan.tp > 1},
+       {"pp", "pp", "pp", plan.pp > 1},
+       {"vpp", "vpp", "vpp", plan.vpp > 1},
+       {"cp", "cp", "cp", plan.cp > 1},
+       {"ep", "ep", "ep", plan.ep > 1},
+       {"offload", "offload", "offload", plan.offload != Offload::none},
+       {"mtp", "prediction_layers", "multi-token prediction", plan.prediction_layers > 0},
+       {"hsdp", "shard_groups", "shard groups (HSDP)", plan.shard_groups > 1}}};
+  std::vector<std::string_view> able;
+  for (const Use& use : uses) {
+    if (profile.can(use.split)) able.push_back(use.field);
+  }
   for (const Use& use : uses) {
     if (!use.used || profile.can(use.split)) continue;
-    const std::vector<std::string_view> able(profile.splits.begin(), profile.splits.end());
-    refuse(plan, use.split, fmt::format("profile '{}' has no {}", profile.name, use.split),
+    refuse(plan, use.field, fmt::format("profile '{}' has no {}", profile.name, use.what),
            able.empty() ? "it can only replicate and shard: leave it out, or choose another profile"
                         : fmt::format("it has {}; leave it out, or choose another profile",
                                       fmt::join(able, ", ")));
