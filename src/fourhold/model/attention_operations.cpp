@@ -291,6 +291,7 @@ TensorId attention_branch(BlockBuilder& build, const Attention& attention, Tenso
                               .bias = TensorName::o_bias,
                               .out = TensorName::o_out,
                               .shape = stream_shape,
+                              .recompute = RecomputeGroup::alternate,
                               .dtype = dtype},
                              TensorName::o_out);
 }

@@ -209,6 +209,13 @@ void BlockBuilder::mark_branch(std::size_t first, RecomputeGroup branch) {
   }
 }
 
+void BlockBuilder::keep_results(std::size_t first) {
+  for (std::size_t i = first; i < block_.operations.size(); ++i) {
+    Operation& op = block_.operations[i];
+    for (const TensorId out : op.outputs) op.saved.push_back(out);
+  }
+}
+
 void BlockBuilder::mark_partial(TensorId id) {
   // Also the tensor whose storage this one took over, as an adapter's sum does.
   block_.tensors[static_cast<std::size_t>(storage_of(block_, id))].variant = Variant::partial;

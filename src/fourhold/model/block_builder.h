@@ -79,6 +79,10 @@ class BlockBuilder {
   // The operations from the `first` on belong to a wider recompute group too.
   [[nodiscard]] std::size_t operation_count() const { return block_.operations.size(); }
   void mark_branch(std::size_t first, RecomputeGroup branch);
+  // The last operation's group.
+  void mark_group(RecomputeGroup group) { block_.operations.back().recompute = group; }
+  // What operations from `first` on make is kept for backward, though nothing there needs it.
+  void keep_results(std::size_t first);
   [[nodiscard]] const Tensor& at(TensorId id) const;
 
  private:

@@ -83,13 +83,17 @@ TensorId dense(BlockBuilder& build, const FeedForward& feed_forward, const FeedF
   const std::size_t first = build.operation_count();
   const TensorId product = widen(build, feed_forward, names, inner, wide, kNoTensor);
   build.mark_branch(first, RecomputeGroup::mlp);
-  return build.output_linear(product,
-                             {.weight = names.down_weight,
-                              .bias = names.down_bias,
-                              .out = names.out,
-                              .shape = {build.token_extent(), {Dim::hidden, build.config().hidden}},
-                              .dtype = build.switches().compute},
-                             names.out);
+  const std::size_t narrowing = build.operation_count();
+  const TensorId out =
+      build.output_linear(product,
+                          {.weight = names.down_weight,
+                           .bias = names.down_bias,
+                           .out = names.out,
+                           .shape = {build.token_extent(), {Dim::hidden, build.config().hidden}},
+                           .dtype = build.switches().compute},
+                          names.out);
+  if (build.switches().keep_down_product) build.keep_results(narrowing);
+  return out;
 }
 
 // Always-active experts: a dense feed-forward, scaled by its own gate where the model has one.

@@ -87,7 +87,8 @@ TensorId loss_operations(BlockBuilder& build, TensorId x, TensorName head_weight
     cap.saved = {capped};
     logits = capped;
   }
-  if (switches.loss != LossSaving::in_place && switches.compute != DType::fp32) {
+  const bool compiled = switches.loss == LossSaving::compiled;
+  if (!compiled && switches.loss != LossSaving::in_place && switches.compute != DType::fp32) {
     const TensorId wide = logits_tensor(TensorName::logits_wide, DType::fp32, kNoTensor);
     Operation& cast = build.operation(OpKind::cast);
     cast.inputs = {logits};
@@ -100,12 +101,22 @@ TensorId loss_operations(BlockBuilder& build, TensorId x, TensorName head_weight
   const bool overwrites = in_place && logits != capped;
   const TensorId targets = add_targets(build);
   const TensorId loss = add_loss(build);
-  const TensorId log_softmax = logits_tensor(TensorName::log_softmax, build.at(logits).dtype,
-                                             overwrites ? logits : kNoTensor);
+  // Compiled, a row's log-softmax is made again from its sum of exponentials.
+  const TensorId log_softmax = compiled
+                                   ? build.tensor({.name = TensorName::log_softmax,
+                                                   .region = Region::inner,
+                                                   .dtype = DType::fp32,
+                                                   .shape = {build.token_extent()}})
+                                   : logits_tensor(TensorName::log_softmax, build.at(logits).dtype,
+                                                   overwrites ? logits : kNoTensor);
   Operation& op = build.operation(OpKind::cross_entropy);
   op.inputs = {logits, targets};
   op.outputs = {loss, log_softmax};
   op.saved = {log_softmax, targets};
+  if (compiled) {
+    op.saved.push_back(logits);
+    op.backward_transients = {{TensorName::logits_wide, shape, DType::fp32, Region::inner}};
+  }
   const bool held_chunks = switches.loss == LossSaving::held_chunks;
   if (in_place || held_chunks) op.gradient_in_place_of = log_softmax;
   if (held_chunks) {

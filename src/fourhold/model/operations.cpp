@@ -52,6 +52,7 @@ TensorId residual_step(BlockBuilder& build, const LayerKind& kind, TensorId stre
   if (norm_after_branch(kind.placement)) out = build.norm(out, kind.norm, post_norm);
   out = build.dropout(out, build.config().dropout, mask, dropped);
   TensorId total = build.add(stream, out, sum);
+  if (sum == TensorName::hidden_states_mid) build.mark_group(RecomputeGroup::alternate);
   if (kind.placement == NormPlacement::post_add) total = build.norm(total, kind.norm, post_norm);
   return total;
 }

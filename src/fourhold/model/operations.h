@@ -111,8 +111,9 @@ struct BlockParameter {
 enum class PackedGroup : std::uint8_t { none, qkv, gate_up, shared_gate_up, expert_gate_up };
 
 // What a recompute policy can drop as one piece.
-// `alternate`: every other linear of those whose results a layer keeps, k and the up beside a gate
-// (torchtitan's selective recomputation per operation keeps q, v and the gate). `mlp`: a dense
+// `alternate`: every other linear of a layer: k, the output projection with the residual sum behind
+// it, and the up beside a gate (torchtitan's selective recomputation per operation keeps q, v, the
+// gate and what ranks of tp scatter). `mlp`: a dense
 // feed-forward up to its last linear; `qkv`: the projections that attention reads, with their norms
 // and rotations.
 enum class RecomputeGroup : std::uint8_t {

@@ -40,8 +40,10 @@ enum class LossSaving : std::uint8_t {
   eager_gathered,  // as eager_held, of logits that every rank of tp gathers whole, beside the
                    // 16-bit ones of the micro-batch before, kept in a buffer: 16 bytes, not divided
                    // by tp
-  held_chunks,     // loss in chunks of kHeldChunk positions, but fp32 logits and log-softmax of all
-                   // are held: 8 bytes in backward, and 8 more of one chunk (litgpt)
+  compiled,     // the 16-bit logits are kept; backward makes an fp32 copy and the 16-bit gradient:
+                // 8 bytes
+  held_chunks,  // loss in chunks of kHeldChunk positions, but fp32 logits and log-softmax of all
+                // are held: 8 bytes in backward, and 8 more of one chunk (litgpt)
 };
 inline constexpr std::int64_t kHeldChunk = 128;
 
@@ -74,6 +76,9 @@ struct Switches {
   bool keep_permuted_rows = true;  // experts: rows before the exchange are kept beside those after
   bool keep_router_logits =
       false;  // experts: 4 T E bytes that the softmax's backward does not read
+  // What the last linear of a feed-forward makes is kept for backward, which does not read it (a
+  // selective checkpoint of eager PyTorch keeps all that its policy names).
+  bool keep_down_product = false;
   DropoutMasks dropout = DropoutMasks::from_config;
   double routed_imbalance = 1.0;  // rows of the fullest rank / mean rows
   std::int64_t loss_chunk = 0;    // tokens per chunk of head and loss, 0 = whole

@@ -55,6 +55,22 @@ inline constexpr std::array<std::string_view, 2> kStateCreationNames{"before_fir
 enum class DeferredCollectives : std::uint8_t { no, yes };
 inline constexpr std::array<std::string_view, 2> kDeferredCollectivesNames{"no", "yes"};
 
+// How the allocator takes memory from the device: in pieces of the size of requests, or by growing
+// one range of addresses (expandable_segments:True).
+enum class Segments : std::uint8_t { fixed, expandable };
+inline constexpr std::array<std::string_view, 2> kSegmentsNames{"fixed", "expandable"};
+
+// Where messages of sharded weights and gradients are allocated: on the stream that computes, or on
+// streams of their own, whose memory serves no other. Then a block's weights travel in one flat
+// piece and are copied out of it, and its gradients are copied into another.
+enum class ShardStreams : std::uint8_t { compute, own };
+inline constexpr std::array<std::string_view, 2> kShardStreamsNames{"compute", "own"};
+
+// Sharded weights that stay whole from forward to backward: the head's, whose backward follows its
+// forward; those of both ends, which are gathered in one piece (FSDP2's root); or all.
+enum class WholeWeights : std::uint8_t { head, ends, all };
+inline constexpr std::array<std::string_view, 3> kWholeWeightsNames{"head", "ends", "all"};
+
 // How a framework names what it makes again: groups of operations and the first layers of a rank,
 // or whole layers but for what is saved by name (jax.checkpoint's policies).
 enum class RecomputeChoice : std::uint8_t { groups, saved_names };
@@ -245,6 +261,9 @@ struct Profile {
   StateCreation optimizer_state_created = StateCreation::before_first_step;
   DeferredCollectives deferred_collectives = DeferredCollectives::no;
   GatherBuffers gather_buffers = GatherBuffers::each_time;
+  Segments segments = Segments::fixed;
+  ShardStreams shard_streams = ShardStreams::compute;
+  WholeWeights whole_weights = WholeWeights::head;  // in a replay; of one stage
   UpdatedWeights updated_weights = UpdatedWeights::in_place;
   FreshGradients fresh_gradients = FreshGradients::none;
   KernelScratch kernel_scratch = KernelScratch::none;

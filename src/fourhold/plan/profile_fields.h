@@ -22,8 +22,9 @@ inline constexpr std::array<std::string_view, 4> kAttentionSavingNames{"flash", 
                                                                        "unfused", "unfused_wide"};
 inline constexpr std::array<std::string_view, 2> kNormSavingNames{"input", "wide"};
 inline constexpr std::array<std::string_view, 2> kActivationSavingNames{"fused", "unfused"};
-inline constexpr std::array<std::string_view, 7> kLossSavingNames{
-    "in_place", "vocab_parallel", "wide", "eager", "eager_held", "eager_gathered", "held_chunks"};
+inline constexpr std::array<std::string_view, 8> kLossSavingNames{
+    "in_place",   "vocab_parallel", "wide",     "eager",
+    "eager_held", "eager_gathered", "compiled", "held_chunks"};
 inline constexpr std::array<std::string_view, 3> kFusedQkvNames{"separate", "views", "query"};
 inline constexpr std::array<std::string_view, 2> kGatheredNames{"again", "kept"};
 inline constexpr std::array<std::string_view, 2> kAdapterStorageNames{"as_weights", "fp32"};
@@ -54,6 +55,12 @@ inline constexpr std::span<const std::string_view> kEnumNames<RecomputeChoice>{
     kRecomputeChoiceNames};
 template <>
 inline constexpr std::span<const std::string_view> kEnumNames<GatherBuffers>{kGatherBuffersNames};
+template <>
+inline constexpr std::span<const std::string_view> kEnumNames<Segments>{kSegmentsNames};
+template <>
+inline constexpr std::span<const std::string_view> kEnumNames<ShardStreams>{kShardStreamsNames};
+template <>
+inline constexpr std::span<const std::string_view> kEnumNames<WholeWeights>{kWholeWeightsNames};
 template <>
 inline constexpr std::span<const std::string_view> kEnumNames<UpdatedWeights>{kUpdatedWeightsNames};
 template <>
@@ -163,6 +170,8 @@ void visit_profile_fields(Visitor&& visit, Owners&... owners) {
         owners.switches.keep_permuted_rows...);
   visit(FieldInfo{"keep_router_logits", "the router's logits are kept beside its probabilities"},
         owners.switches.keep_router_logits...);
+  visit(FieldInfo{"keep_down_product", "the last linear's result is kept, though nothing reads it"},
+        owners.switches.keep_down_product...);
   visit(FieldInfo{"dropout", "whether the config's dropout makes masks"},
         owners.switches.dropout...);
   visit(FieldInfo{"routed_imbalance", "rows of the fullest rank / mean rows", {}, {1, 1e3}},
@@ -211,6 +220,12 @@ void visit_profile_fields(Visitor&& visit, Owners&... owners) {
   visit(FieldInfo{"deferred_collectives", "inputs of collectives wait for their stream"},
         owners.deferred_collectives...);
   visit(FieldInfo{"gather_buffers", "where tensor parallelism gathers"}, owners.gather_buffers...);
+  visit(FieldInfo{"segments", "how the allocator takes memory from the device"},
+        owners.segments...);
+  visit(FieldInfo{"shard_streams", "where messages of sharded state are allocated"},
+        owners.shard_streams...);
+  visit(FieldInfo{"whole_weights", "sharded weights that stay whole until backward"},
+        owners.whole_weights...);
   visit(FieldInfo{"updated_weights", "how ZeRO-1 and 2 bring updated weights to all ranks"},
         owners.updated_weights...);
   visit(FieldInfo{"fresh_gradients", "gradients made beside the accumulator"},

@@ -18,6 +18,7 @@ struct Request {
   std::int64_t last_step = 0;
   std::int64_t bytes = 0;
   bool deferred = false;
+  Stream stream = Stream::compute;
 };
 
 // Asks of ascending entries whether they are in an ascending list.
@@ -38,7 +39,7 @@ class Places {
 class ReplayedRun {
  public:
   ReplayedRun(const ExpandedRun& run, const ReplayRules& rules, std::int64_t capacity_bytes)
-      : run_(run), rules_(rules), allocator_(capacity_bytes) {
+      : run_(run), rules_(rules), allocator_(capacity_bytes, rules.segments) {
     sort_out();
     order();
   }
@@ -63,6 +64,9 @@ class ReplayedRun {
     for (const ledger::Entry& entry : entries) steps_ = std::max(steps_, entry.last_step + 1);
     Places travelling(run_.collective_tensors);
     Places gathered(run_.gathered);
+    const bool own_streams = rules_.shard_streams == plan::ShardStreams::own && rules_.shards > 1;
+    Places reduced(run_.messages.gradients);
+    auto copy = run_.messages.weights.begin();
     auto workspace = run_.workspaces.begin();
     for (std::size_t i = 0; i < entries.size(); ++i) {
       const ledger::Entry& entry = entries[i];
@@ -74,11 +78,20 @@ class ReplayedRun {
         ++workspace;
         continue;
       }
+      const Stream stream = own_streams && reduced.reach(i) ? Stream::reduce : Stream::compute;
+      if (own_streams && copy != run_.messages.weights.end() &&
+          static_cast<std::size_t>(copy->entry) == i) {
+        if (copy->first_step <= copy->last_step) {
+          requests_.push_back({copy->first_step, copy->last_step, entry.bytes.count()});
+        }
+        ++copy;
+        continue;
+      }
       const bool lasts = entry.first_step == 0 && entry.last_step + 1 == steps_;
       if (!lasts) {
         requests_.push_back(
             {entry.first_step, entry.last_step, entry.bytes.count(),
-             travels && rules_.deferred_collectives == plan::DeferredCollectives::yes});
+             travels && rules_.deferred_collectives == plan::DeferredCollectives::yes, stream});
       } else if (entry.category == Category::optimizer_state &&
                  rules_.optimizer_state == plan::StateCreation::first_update) {
         late_state_.push_back(entry.bytes.count());
@@ -90,10 +103,15 @@ class ReplayedRun {
       for (const Extra& gradient : run_.fresh_gradients) request(gradient, gradient.bytes);
     }
     if (rules_.updated_weights == plan::UpdatedWeights::flat_copies) gather_updates();
+    if (!own_streams) return;
+    for (const Extra& message : run_.messages.gathers) {
+      request(message, message.bytes, Stream::gather);
+    }
+    for (const Extra& message : run_.messages.reductions) request(message, message.bytes);
   }
 
-  void request(const Extra& when, std::int64_t bytes) {
-    requests_.push_back({when.first_step, when.last_step, bytes});
+  void request(const Extra& when, std::int64_t bytes, Stream stream = Stream::compute) {
+    requests_.push_back({when.first_step, when.last_step, bytes, false, stream});
   }
 
   // The rank's own part, one copy for each rank's, and all of them once more in one piece.
@@ -145,7 +163,7 @@ class ReplayedRun {
       allocator_.complete_up_to(launched_ - kLaunchQueue);
       if (first && now == run_.optimizer_step && !keep(late_state_)) return false;
       for (; next < requests_.size() && requests_[next].first_step == now; ++next) {
-        blocks_[next] = allocator_.allocate(requests_[next].bytes);
+        blocks_[next] = allocator_.allocate(requests_[next].bytes, requests_[next].stream);
         if (blocks_[next] == CachingAllocator::kOutOfMemory) return false;
       }
       if (first && !make_workspaces(now)) return false;
@@ -183,6 +201,8 @@ ReplayRules replay_rules(const plan::Profile& profile, const plan::Plan& plan) {
   return {.optimizer_state = profile.optimizer_state_created,
           .deferred_collectives = profile.deferred_collectives,
           .gather_buffers = profile.gather_buffers,
+          .segments = profile.segments,
+          .shard_streams = profile.shard_streams,
           .fresh_gradients = profile.fresh_gradients,
           .updated_weights = profile.updated_weights,
           .shards = plan.dp * plan.cp / plan.shard_groups};

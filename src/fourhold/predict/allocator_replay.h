@@ -24,9 +24,11 @@ struct ReplayRules {
   plan::StateCreation optimizer_state = plan::StateCreation::before_first_step;
   plan::DeferredCollectives deferred_collectives = plan::DeferredCollectives::no;
   plan::GatherBuffers gather_buffers = plan::GatherBuffers::each_time;
+  plan::Segments segments = plan::Segments::fixed;
+  plan::ShardStreams shard_streams = plan::ShardStreams::compute;
   plan::FreshGradients fresh_gradients = plan::FreshGradients::none;
   plan::UpdatedWeights updated_weights = plan::UpdatedWeights::in_place;
-  std::int64_t shards = 1;  // ranks that ZeRO-1 and 2 gather updated weights from
+  std::int64_t shards = 1;  // ranks that share the state ZeRO splits
 };
 [[nodiscard]] ReplayRules replay_rules(const plan::Profile& profile, const plan::Plan& plan);
 

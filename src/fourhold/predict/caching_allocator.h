@@ -2,7 +2,7 @@
 // the blocks a program asks for.
 //
 // Rules as in pytorch/pytorch, c10/cuda/CUDACachingAllocator.cpp and c10/core/AllocatorConfig.h,
-// with its defaults (no max_split_size, no expandable segments, no garbage collection), one stream:
+// with its defaults (no max_split_size, no garbage collection):
 //  - sizes are rounded up to 512 bytes; requests up to 1 MiB come from the small pool, others from
 //    the large one;
 //  - the smallest free block of the pool that is large enough is taken, of equal ones that at the
@@ -11,9 +11,18 @@
 //    else the request rounded up to 2 MiB;
 //  - a block that is released joins its free neighbours within its segment and stays reserved;
 //  - where the device is full, pending releases are waited for, segments that are wholly free go
-//    back to the device (a flush), and only then is the request out of memory.
+//    back to the device (a flush), and only then is the request out of memory;
+//  - a stream's blocks serve that stream alone.
+//
+// With expandable segments (expandable_segments:True) a pool of a stream has one segment without an
+// end. Its last free block counts as the largest of all, however short it is: it is taken last, and
+// grown by what is missing, in steps of 2 MiB (small) or 20 MiB. Blocks are split from 512 bytes
+// on, and a flush gives back every whole step inside a free block, to be mapped again when the
+// block is used.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <limits>
@@ -21,7 +30,13 @@
 #include <tuple>
 #include <vector>
 
+#include "fourhold/plan/profile.h"
+
 namespace fourhold::predict {
+
+// What a program puts on streams of their own.
+enum class Stream : std::uint8_t { compute, gather, reduce };
+inline constexpr std::size_t kStreams = 3;
 
 class CachingAllocator {
  public:
@@ -29,10 +44,12 @@ class CachingAllocator {
   static constexpr Block kOutOfMemory = -1;
   static constexpr std::int64_t kUnlimited = std::numeric_limits<std::int64_t>::max();
 
-  explicit CachingAllocator(std::int64_t capacity_bytes = kUnlimited) : capacity_(capacity_bytes) {}
+  explicit CachingAllocator(std::int64_t capacity_bytes = kUnlimited,
+                            plan::Segments segments = plan::Segments::fixed)
+      : capacity_(capacity_bytes), expandable_(segments == plan::Segments::expandable) {}
 
   // A block for that many bytes (at least 1), or kOutOfMemory, which changes nothing but the flush.
-  [[nodiscard]] Block allocate(std::int64_t bytes);
+  [[nodiscard]] Block allocate(std::int64_t bytes, Stream stream = Stream::compute);
   void release(Block block);
   // Released by its owner while another stream still uses it (record_stream): nobody else gets it
   // before that work is done. `launch` numbers the work and never falls.
@@ -60,29 +77,44 @@ class CachingAllocator {
   struct Piece {
     std::int64_t address = 0;
     std::int64_t size = 0;
-    Block before = kNobody;  // neighbours within the segment
+    std::int64_t unmapped = 0;  // of a free piece of an expandable segment: what a flush took
+    Block before = kNobody;     // neighbours within the segment
     Block after = kNobody;
-    bool small = false;
+    std::uint8_t pool = 0;
     Use use = Use::free;
   };
   using FreeBlocks = std::set<std::tuple<std::int64_t, std::int64_t, Block>>;  // size, address
+  // Requests of one stream and one class of size.
+  struct Pool {
+    FreeBlocks free;
+    Block last = kNobody;  // of its expandable segment
+  };
 
   [[nodiscard]] Piece& at(Block block) { return pieces_[static_cast<std::size_t>(block)]; }
   [[nodiscard]] const Piece& at(Block block) const {
     return pieces_[static_cast<std::size_t>(block)];
   }
-  [[nodiscard]] FreeBlocks& pool(bool small) { return small ? small_ : large_; }
+  [[nodiscard]] static bool is_small(std::uint8_t pool) { return pool % 2 == 0; }
+  [[nodiscard]] Pool& pool_of(Block block) { return pools_[at(block).pool]; }
   [[nodiscard]] Block piece(const Piece& piece);
-  [[nodiscard]] Block take_cached(std::int64_t size, bool small);
-  [[nodiscard]] Block reserve_segment(std::int64_t size, bool small);
+  [[nodiscard]] Block take_cached(std::int64_t size, std::uint8_t pool);
+  [[nodiscard]] Block reserve(std::int64_t size, std::uint8_t pool);
+  [[nodiscard]] Block reserve_segment(std::int64_t size, std::uint8_t pool);
+  [[nodiscard]] Block expand_segment(std::int64_t size, std::uint8_t pool);
+  [[nodiscard]] bool map_again(Block block, std::int64_t size);
+  [[nodiscard]] bool take_from_device(std::int64_t bytes);
+  void list(Block block);  // among the free blocks of its pool
+  void unlist(Block block);
   void split(Block block, std::int64_t size);
   void disown(Block block, Use use);
   void make_free(Block block);
   void join(Block block, Block after);
   void flush();
-  void flush_pool(bool small);
+  void unmap(FreeBlocks& free, bool small);
+  void drop_free_segments(FreeBlocks& free);
 
   std::int64_t capacity_;
+  bool expandable_;
   std::int64_t allocated_ = 0;
   std::int64_t allocated_peak_ = 0;
   std::int64_t reserved_ = 0;
@@ -96,8 +128,7 @@ class CachingAllocator {
     std::int64_t launch = 0;
   };
   std::deque<Pending> pending_;  // released, still used by another stream
-  FreeBlocks small_;
-  FreeBlocks large_;
+  std::array<Pool, 2 * kStreams> pools_;
 };
 
 }  // namespace fourhold::predict

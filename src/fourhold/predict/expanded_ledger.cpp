@@ -13,6 +13,7 @@
 #include "fourhold/predict/expanded_entries.h"
 #include "fourhold/predict/first_products.h"
 #include "fourhold/predict/recent_map.h"
+#include "fourhold/predict/shard_messages.h"
 #include "fourhold/predict/stage_model.h"
 
 namespace fourhold::predict {
@@ -47,12 +48,13 @@ using BorderKey = std::pair<std::int32_t, std::int32_t>;                   // ch
 
 class Expander {
  public:
-  Expander(const plan::ProgramBlocks& blocks, const StageModel& stage)
+  Expander(const plan::ProgramBlocks& blocks, const StageModel& stage, const plan::Profile& profile)
       : blocks_(blocks),
         stage_(stage),
         entries_(blocks),
         lead_(stage.program(), blocks),
-        lazy_(stage.input().walk.gradient_lifetime == plan::GradientLifetime::backward_to_step) {}
+        lazy_(stage.input().walk.gradient_lifetime == plan::GradientLifetime::backward_to_step),
+        messages_(blocks, stage.program().plan, profile) {}
 
   ExpandedRun run() {
     entries_.reserve(entry_count());
@@ -66,8 +68,9 @@ class Expander {
     for (const std::int32_t entry : whole_run_) entries_.use_throughout(entry);
     run_.optimizer_step = steps(Alive::optimizer).first;
     run_.ledger.entries = entries_.take();
-    std::sort(run_.collective_tensors.begin(), run_.collective_tensors.end());
-    std::sort(run_.gathered.begin(), run_.gathered.end());
+    for (auto* list : {&run_.collective_tensors, &run_.gathered}) std::ranges::sort(*list);
+    run_.messages = messages_.take();
+    run_.fresh_gradients = fresh_gradients_.take();
     return std::move(run_);
   }
 
@@ -157,6 +160,7 @@ class Expander {
         break;
       case Work::release_weights:
         for (const std::int32_t entry : parameters(at).gathered) entries_.use(entry);
+        messages_.release(at, entries_.now());
         break;
       case Work::reduce_gradients:
         reduce(at);
@@ -173,7 +177,8 @@ class Expander {
         if (at.work == Work::gather_updated) note_gathered_update(at);
         break;
       case Work::end_micro_batch:
-        end_fresh_gradients();
+        fresh_gradients_.end(entries_.now());
+        messages_.end_micro_batch(entries_.now());
         break;
       case Work::fill_weight:  // these are of other programs (state_ledger.h, sample_ledger.h)
       case Work::zero_state:
@@ -207,6 +212,8 @@ class Expander {
     const plan::ProgramBlock& own = block(at.block);
     const bool forward = at.step->phase == plan::Phase::forward;
     products_.note(own, at, entries_.now());
+    const std::vector<plan::Step>& steps = forward ? own.forward : own.backward;
+    if (at.step == &steps.front()) messages_.begin(at, entries_.now());
     for (const plan::Access& access : at.step->accesses) {
       const std::int16_t storage = owner(at.block, access.tensor);
       std::int32_t& entry = slot(at, storage, forward);
@@ -222,26 +229,12 @@ class Expander {
     for (const std::int16_t parameter : at.step->writes_gradients) {
       write_gradient(at, static_cast<std::size_t>(parameter));
     }
-    const std::vector<plan::Step>& steps = forward ? own.forward : own.backward;
     if (at.step != &steps.back()) return;
     const std::int16_t leaving = owner(at.block, forward ? own.output : own.input_gradient);
     if (leaving >= 0) {
       const std::int32_t entry = slot(at, leaving, forward);
       if (entry != kNoEntry) border_[{at.chunk, at.micro_batch}] = entry;
       entries_.use(entry);
-    }
-  }
-
-  // A framework without fused accumulation makes each gradient anew and adds it up afterwards.
-  void note_fresh_gradient(const StepInstance& at, std::size_t parameter) {
-    const std::int64_t elements = block(at.block).sharded.parameters[parameter].elements();
-    run_.fresh_gradients.push_back({.bytes = bytes_of(elements, stage_.program().recipe.gathered),
-                                    .first_step = entries_.now(),
-                                    .last_step = -1});
-  }
-  void end_fresh_gradients() {
-    for (; ended_ < run_.fresh_gradients.size(); ++ended_) {
-      run_.fresh_gradients[ended_].last_step = entries_.now();
     }
   }
 
@@ -288,7 +281,11 @@ class Expander {
       if (at.step->phase == plan::Phase::forward) ++forwards_open_[{at.block, at.layer, parameter}];
       return;
     }
-    if (held.gradient.elements > 0) note_fresh_gradient(at, parameter);
+    // A framework without fused accumulation makes each gradient anew and adds it up afterwards.
+    if (held.gradient.elements > 0) {
+      const std::int64_t elements = block(at.block).sharded.parameters[parameter].elements();
+      fresh_gradients_.begin(bytes_of(elements, stage_.program().recipe.gathered), entries_.now());
+    }
     accumulate(at, parameter);
   }
 
@@ -298,6 +295,7 @@ class Expander {
     if (held.gradient.elements == 0) return;
     if (gradient == kNoEntry) {
       gradient = entries_.add_resident(at, parameter, held.gradient);
+      if (motion().reduces_each_block) messages_.gradient(gradient);
       if (!lazy_) whole_run_.push_back(gradient);
     }
     entries_.use(gradient);
@@ -314,11 +312,13 @@ class Expander {
       entry.bytes = Bytes(held.gathered_bytes);
       entry.category = Category::gathered_weight;
     }
+    messages_.gather(at, own.gathered, state(at.block).gathered_bytes, entries_.now());
   }
 
   // A whole gradient that forwards of other micro-batches have added to waits for their backwards.
   void reduce(const StepInstance& at) {
     ParameterEntries& own = parameters(at);
+    messages_.reduce(at, entries_.now());
     for (std::size_t p = 0; p < own.whole_gradient.size(); ++p) {
       entries_.use(own.whole_gradient[p]);
       const bool made_by_forward = plan::written_in_forward(block(at.block), p);
@@ -374,8 +374,9 @@ class Expander {
   std::vector<std::int32_t> whole_run_;
   std::array<Steps, kAliveCount> steps_;
   FirstProducts products_;
+  ShardMessageNotes messages_;
   ExpandedRun run_;
-  std::size_t ended_ = 0;  // of run_.fresh_gradients
+  FreshGradients fresh_gradients_;
 };
 
 }  // namespace
@@ -386,7 +387,7 @@ ExpandedRun expanded_run(const model::ModelConfig& config, const plan::Plan& pla
   std::vector<BlockLifetimes> lifetimes;
   for (const plan::ProgramBlock& block : blocks.blocks) lifetimes.push_back(block_lifetimes(block));
   const StageModel model(config, blocks, lifetimes, plan, profile, stage);
-  return Expander(blocks, model).run();
+  return Expander(blocks, model, profile).run();
 }
 
 ledger::Ledger expanded_ledger(const model::ModelConfig& config, const plan::Plan& plan,

@@ -9,6 +9,7 @@
 #include "fourhold/plan/profile.h"
 #include "fourhold/plan/program.h"
 #include "fourhold/predict/host_lead.h"
+#include "fourhold/predict/replay_extras.h"
 
 namespace fourhold::predict {
 
@@ -17,13 +18,6 @@ namespace fourhold::predict {
 [[nodiscard]] ledger::Ledger expanded_ledger(const model::ModelConfig& config,
                                              const plan::Plan& plan, const plan::Profile& profile,
                                              std::int64_t stage);
-
-// Memory that a framework may hold beside what the ledger counts, from step to step.
-struct Extra {
-  std::int64_t bytes = 0;
-  std::int64_t first_step = 0;
-  std::int64_t last_step = 0;
-};
 
 // A buffer that a library makes when it is first needed and keeps for the run.
 struct FirstUse {
@@ -41,6 +35,7 @@ struct ExpandedRun {
   std::vector<std::int64_t> waits;               // steps at which the host waits for the device
   std::vector<Extra> fresh_gradients;  // of weights, until the micro-batch's backward ends
   Extra gathered_updates;              // all weights that ZeRO-1 and 2 gather; 0 of none
+  ShardMessages messages;              // of ZeRO-3, where they have memory of their own
   std::int64_t optimizer_step = -1;    // the first at which parameters are updated
 };
 [[nodiscard]] ExpandedRun expanded_run(const model::ModelConfig& config, const plan::Plan& plan,

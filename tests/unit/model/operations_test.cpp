@@ -127,6 +127,41 @@ TEST(Operations, ALossInPlaceSparesTheResultOfASoftcap) {
   EXPECT_EQ(tensor(cast, wide.outputs[1]).alias_of, wide.inputs[0]);
 }
 
+// 2 x 16 tokens of 100 logits: 2 bytes of each are kept, and 4 bytes of each row; backward has an
+// fp32 copy beside the 16-bit gradient.
+TEST(Operations, ACompiledLossKeepsThe16BitLogits) {
+  Switches switches;
+  switches.loss = LossSaving::compiled;
+  const BlockOperations head = head_operations(small_model(), kSizes, switches);
+  const Operation& loss = first(head, OpKind::cross_entropy);
+  std::int64_t saved = 0;
+  for (const TensorId id : loss.saved) {
+    const Tensor& one = tensor(head, id);
+    if (one.name != TensorName::targets) saved += bytes_of(one.shape.elements(), one.dtype);
+  }
+  EXPECT_EQ(saved, 2 * 32 * 100 + 4 * 32);
+  ASSERT_EQ(loss.backward_transients.size(), 1);
+  EXPECT_EQ(loss.backward_transients[0].shape.elements(), 32 * 100);
+  EXPECT_EQ(loss.backward_transients[0].dtype, DType::fp32);
+  EXPECT_EQ(count(head, OpKind::cast), 0);
+}
+
+// The last linear reads gate and up's product; what it makes is kept beside that.
+TEST(Operations, TheLastLinearsResultIsKeptWhereAPolicyNamesIt) {
+  const auto keeps_result = [](bool keep) {
+    Switches switches;
+    switches.keep_down_product = keep;
+    const BlockOperations layer = layer_operations(small_model(), 0, kSizes, switches);
+    const auto& operations = layer.operations;
+    return std::any_of(operations.begin(), operations.end(), [&](const Operation& op) {
+      return op.kind == OpKind::linear && op.saved.contains(op.outputs[0]) &&
+             tensor(layer, op.outputs[0]).name == TensorName::down_out;
+    });
+  };
+  EXPECT_FALSE(keeps_result(false));
+  EXPECT_TRUE(keeps_result(true));
+}
+
 TEST(Operations, ANormAfterTheSumHasTheWeightsOfPostNorms) {
   ModelConfig config = small_model();
   config.kinds[0].placement = NormPlacement::post_add;

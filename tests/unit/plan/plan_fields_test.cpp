@@ -46,7 +46,7 @@ TEST(ProfileFields, EveryFieldHasOneNameAndAHelpLine) {
   Profile profile;
   Checked checked;
   visit_profile_fields(checked, profile);
-  EXPECT_EQ(checked.names.size(), 77U);
+  EXPECT_EQ(checked.names.size(), 81U);
 }
 
 template <class Enum>

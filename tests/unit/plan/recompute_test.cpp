@@ -90,8 +90,15 @@ TEST(Recompute, AlternateLinearsRunAgain) {
   for (const TensorName name : {TensorName::q, TensorName::v, TensorName::gate}) {
     EXPECT_TRUE(alternate.keeps(name)) << to_string(name);
   }
-  EXPECT_FALSE(alternate.keeps(TensorName::k));
-  EXPECT_FALSE(alternate.keeps(TensorName::up));
+  for (const TensorName name : {TensorName::k, TensorName::up, TensorName::hidden_states_mid}) {
+    EXPECT_FALSE(alternate.keeps(name)) << to_string(name);
+  }
+  EXPECT_TRUE(alternate.keeps(TensorName::attention_out));
+  // What ranks of tensor parallelism scatter stays, and the sum behind it is made of that.
+  const Decided split =
+      decided(config, "selective:norm,activation,alternate", {.tp = 2, .sp = true});
+  EXPECT_TRUE(split.keeps(TensorName::o_out));
+  EXPECT_FALSE(split.keeps(TensorName::hidden_states_mid));
   const Decided all = decided(config, "selective:norm,activation");
   EXPECT_TRUE(all.keeps(TensorName::k));
   EXPECT_TRUE(all.keeps(TensorName::up));

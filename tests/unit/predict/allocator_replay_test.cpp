@@ -129,6 +129,26 @@ TEST(AllocatorReplay, FlatCopiesOfUpdatedWeightsAreTwoOfAllAndOneOfAPart) {
   EXPECT_EQ(mebibytes(replay_allocator(run, rules)).back(), 64);
 }
 
+// Copies of 16 MiB of weights at steps 2 and 3 out of a message of 32 MiB, a message of 16 MiB for
+// gradients at step 4, of which 12 MiB stay, and an activation of 16 MiB at step 5. With streams of
+// their own: 16 to compute, 32 to gather, 12 to reduce. On one stream the program's own tensors
+// alone: the weights' 16 MiB hold the gradients' 12, and the activation needs 16 more.
+TEST(AllocatorReplay, KeepsMessagesOfShardsOnStreamsOfTheirOwn) {
+  ExpandedRun run;
+  run.ledger.entries = {block(16, 1, 3), block(12, 4, 6), block(16, 5, 5), block(2, 7, 7)};
+  run.messages.weights = {{0, 2, 3}};
+  run.messages.gathers = {{32 * kMiB, 1, 2}};
+  run.messages.reductions = {{16 * kMiB, 4, 4}};
+  run.messages.gradients = {1};
+  ReplayRules rules;
+  rules.shards = 2;
+  EXPECT_EQ(mebibytes(replay_allocator(run, rules)).back(), 16 + 16);
+  rules.shard_streams = plan::ShardStreams::own;
+  EXPECT_EQ(mebibytes(replay_allocator(run, rules)).back(), 16 + 32 + 12);
+  rules.shards = 1;
+  EXPECT_EQ(mebibytes(replay_allocator(run, rules)).back(), 16 + 16);
+}
+
 // 40 MiB and then 50, which no cached block holds.
 TEST(AllocatorReplay, AFullDeviceIsFlushedAndThenOutOfMemory) {
   ExpandedRun run;
@@ -290,6 +310,30 @@ TEST(AllocatorReplay, GivesTheReservedMemoryOfTensorParallelRuns) {
         << run.id;
   }
   EXPECT_NEAR(reserved_gib(small, {"nanotron-0373", 16, 1, 16, 8, 2, 13.9}, {16}), 13.9, 0.4);
+}
+
+// pytorch/torchtitan, message of commit 7a04053 (January 2025): Llama 3 8B on 8 H100, one sequence
+// of 8192 tokens each, compiled blocks, selective recomputation per operation, eager loss.
+TEST(AllocatorReplay, GivesTheReservedMemoryThatTorchtitanPublished) {
+  const model::ModelConfig config = model::read_hf_config(
+      R"({"model_type":"llama","hidden_size":4096,"intermediate_size":14336,)"
+      R"("num_attention_heads":32,"num_key_value_heads":8,"num_hidden_layers":32,)"
+      R"("vocab_size":128256,"max_position_embeddings":8192,"tie_word_embeddings":false})",
+      "llama-3-8b");
+  plan::Profile profile = plan::load_profile("fsdp2");
+  profile.whole_weights = plan::WholeWeights::ends;
+  plan::Plan plan;
+  plan.profile = "fsdp2";
+  plan.dp = 8;
+  plan.zero = 3;
+  plan.seq = 8192;
+  plan.micro_batch = 1;
+  plan.grad_accum = 1;
+  plan.global_batch = 8;
+  plan.layers_per_stage = {32};
+  plan.recompute = plan::recompute_from_string("selective:norm,activation,alternate");
+  const AllocatorPrediction replay = replay_stage(config, plan, profile, 0);
+  EXPECT_NEAR(Bytes(replay.reserved_peak_bytes.back()).gib(), 47.65, 0.02 * 47.65);
 }
 
 }  // namespace
