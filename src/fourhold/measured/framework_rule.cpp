@@ -8,6 +8,7 @@
 #include "fourhold/measured/refine_llmq.h"
 #include "fourhold/measured/refine_megatron.h"
 #include "fourhold/measured/refine_pytorch.h"
+#include "fourhold/measured/refine_torchtitan.h"
 #include "fourhold/measured/row_words.h"
 
 namespace fourhold::measured {

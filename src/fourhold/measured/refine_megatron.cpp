@@ -7,6 +7,7 @@
 #include "fourhold/base/quantity.h"
 #include "fourhold/measured/aleph_stages.h"
 #include "fourhold/measured/attention_words.h"
+#include "fourhold/measured/row_tuning.h"
 #include "fourhold/measured/row_words.h"
 
 namespace fourhold::measured {
@@ -176,6 +177,10 @@ void refine_nvidia(const MeasuredRow& row, RowDraft& draft) {
     draft.findings.assumes("no token is dropped");
   }
   if (row.experts) fold_experts(1, draft);  // these recipes do not split an expert
+  // NVIDIA/NeMo, examples/nlp/language_modeling/tuning/conf/megatron_gpt_finetuning_config.yaml
+  // (attention_qkv, adapter_dim 32, adapter_dropout 0), and NVIDIA-NeMo/Megatron-Bridge,
+  // scripts/performance (peft.target_modules linear_qkv).
+  assume_script({.targets = "q,k,v", .rank = 32}, row, draft);
 }
 
 void refine_aleph_alpha(const MeasuredRow& row, RowDraft& draft) {

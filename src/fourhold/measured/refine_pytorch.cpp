@@ -12,9 +12,7 @@
 #include "fourhold/measured/row_words.h"
 
 namespace fourhold::measured {
-namespace {
 
-// Eager PyTorch beside compiled: what activations keep, and each operation's passes and host time.
 void run_each_operation(RowDraft& draft) {
   plan::Profile& profile = draft.profile;
   const plan::ProfileTime& eager = draft.catalogue.profile("accelerate").time;
@@ -22,6 +20,8 @@ void run_each_operation(RowDraft& draft) {
   profile.time.elementwise_traffic = eager.elementwise_traffic;
   profile.time.host_seconds_per_operation = eager.host_seconds_per_operation;
 }
+
+namespace {
 
 // The contrary, of a profile that is eager: passes and launches as of the compiled one.
 void run_compiled(RowDraft& draft) {
@@ -31,14 +31,6 @@ void run_compiled(RowDraft& draft) {
   profile.switches.norm = model::NormSaving::input;
   profile.time.elementwise_traffic = compiled.elementwise_traffic;
   profile.time.host_seconds_per_operation = compiled.host_seconds_per_operation;
-}
-
-// With norms of PyTorch's own, which keep fp32 copies, and an allocator that rounds more of them
-// (data/profiles/fsdp2.json, summary).
-void make_eager(RowDraft& draft) {
-  run_each_operation(draft);
-  draft.profile.switches.norm = model::NormSaving::wide;
-  draft.profile.reserved_over_allocated = 1.15;
 }
 
 // Between the ends a stage cannot be empty: it borrows a layer from the fullest.
@@ -54,26 +46,6 @@ void give_middle_stages_a_layer(std::vector<std::int64_t>& stages, Findings& fin
 }
 
 }  // namespace
-
-void refine_torchtitan(const MeasuredRow& row, RowDraft& draft) {
-  const std::string recompute = lowered(row.recompute);
-  if (starts_with(recompute, "selective")) {
-    // Per operation: every second product and attention are kept, the rest is made again.
-    draft.request.recompute = plan::recompute_from_string("selective:norm,activation,alternate");
-  } else if (starts_with(recompute, "default")) {
-    draft.request.recompute = plan::recompute_from_string("selective:norm,activation");
-    draft.findings.assumes("recompute keeps all products and attention");
-  } else if (starts_with(recompute, "auto")) {
-    // A solver's choice within the memory that full recomputation takes.
-    draft.request.recompute = plan::recompute_from_string("full");
-    draft.findings.assumes("recompute is full: that is the memory the solver may use");
-  }
-  // Logits became fp32 before the loss in autumn 2024; until then all of it was in 16 bits.
-  if (starts_with(row.framework_version, "2024-0")) {
-    draft.profile.switches.loss = model::LossSaving::wide;
-  }
-  if (!starts_with(lowered(row.compile), "yes")) make_eager(draft);
-}
 
 void refine_llm_foundry(const MeasuredRow& row, RowDraft& draft) {
   // mp_mode: with PURE gradients travel in 16 bits, with DEFAULT in 32.
@@ -97,6 +69,8 @@ void refine_internevo(const MeasuredRow& row, RowDraft& draft) {
   // InternLM/InternEvo, solver/optimizer/hybrid_zero_optim.py: a step first widens the shard's
   // gradients to fp32; torch's AdamW over lists of tensors then makes two temporary lists.
   draft.profile.optimizer_temporary = 3;
+  draft.profile.reservation = plan::Reservation::allocator;
+  draft.profile.optimizer_state_created = plan::StateCreation::first_update;
   // ZeRO-1 over so many ranks at a time ("shard group 8"), gradients summed over all.
   if (const auto group = number_behind(row.sharding, "shard group ")) shard_over(*group, draft);
 }

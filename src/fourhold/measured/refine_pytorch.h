@@ -6,7 +6,9 @@
 
 namespace fourhold::measured {
 
-void refine_torchtitan(const MeasuredRow& row, RowDraft& draft);
+// Eager PyTorch beside compiled: what activations keep, and each operation's passes and host time.
+void run_each_operation(RowDraft& draft);
+
 void refine_llm_foundry(const MeasuredRow& row, RowDraft& draft);
 void refine_nanotron(const MeasuredRow& row, RowDraft& draft);
 void refine_internevo(const MeasuredRow& row, RowDraft& draft);

@@ -102,7 +102,7 @@ TEST(RowSetup, RebuildsTheRunOfEverySource) {
       {"mbridge-0079",
        "megatron: tp 2 sp pp 4 vpp 5 ep 1 dp 8 zero 1, 1 x 32 of 8192, none bf16 on gb200"},
       {"nemo-0016",
-       "megatron: tp 1 pp 1 vpp 1 ep 1 dp 8 zero 1, 1 x 4 of 4096, none bf16 lora 8 on "
+       "megatron: tp 1 pp 1 vpp 1 ep 1 dp 8 zero 1, 1 x 4 of 4096, none bf16 lora 32 on "
        "h100-sxm-80gb"},
       {"paper-0003",
        "megatron-2021: tp 4 pp 1 vpp 1 ep 1 dp 32 zero 0, 2 x 8 of 2048, full fp16 on "
@@ -123,6 +123,35 @@ TEST(RowSetup, RebuildsTheRunOfEverySource) {
        "megatron-deepspeed: tp 4 pp 1 vpp 1 ep 1 dp 2 zero 0, 2 x 4 of 1024, full fp16 on "
        "a100-sxm-80gb"}};
   for (const auto& [id, text] : expected) EXPECT_EQ(plan_of(id), text) << id;
+}
+
+// What pytorch/torchtitan did at each commit: eager of December 2024 with its root's both ends,
+// compiled loss of October 2025, norms that are kernels then, weights that are never resharded, the
+// wrapping of July 2024 that saves memory, graph_trainer, scales by row, async tensor parallelism.
+TEST(RowSetup, TellsVersionsOfTorchtitanApart) {
+  Catalogue catalogue;
+  const auto setup = [&catalogue](const char* id) {
+    return *setup_of(builtin_row(id), catalogue).setup;
+  };
+  const plan::Profile eager = setup("titan-0001").profile;
+  EXPECT_TRUE(eager.switches.keep_down_product);
+  EXPECT_EQ(eager.switches.loss, model::LossSaving::eager);
+  EXPECT_EQ(eager.switches.norm, model::NormSaving::wide);
+  EXPECT_EQ(eager.whole_weights, plan::WholeWeights::ends);
+  const plan::Profile compiled = setup("titan-0054").profile;
+  EXPECT_FALSE(compiled.switches.keep_down_product);
+  EXPECT_EQ(compiled.switches.loss, model::LossSaving::compiled);
+  EXPECT_EQ(compiled.whole_weights, plan::WholeWeights::head);
+  EXPECT_EQ(setup("titan-0055").profile.switches.norm, model::NormSaving::input);
+  EXPECT_EQ(setup("titan-0047").plan.zero, 3);
+  EXPECT_EQ(setup("titan-0047").profile.whole_weights, plan::WholeWeights::all);
+  EXPECT_EQ(setup("titan-0048").profile.whole_weights, plan::WholeWeights::head);
+  EXPECT_EQ(setup("titan-0049").profile.whole_weights, plan::WholeWeights::ends);
+  EXPECT_EQ(setup("titan-0063").profile.shard_streams, plan::ShardStreams::compute);
+  EXPECT_DOUBLE_EQ(setup("titan-0051").profile.time.quantisation_traffic,
+                   2 * setup("titan-0052").profile.time.quantisation_traffic);
+  EXPECT_EQ(setup("titan-0019").profile.time.tensor_overlap, 0);
+  EXPECT_GT(setup("titan-0020").profile.time.tensor_overlap, 0);
 }
 
 // Qwen2.5-7B in fp8 on one H100, whose command has --lmhead-chunks=4 over 16 x 1024 tokens; and the
