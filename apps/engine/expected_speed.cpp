@@ -53,9 +53,8 @@ void require_profile(const hardware::Device& device, const std::string& asked) {
   }
 }
 
-hardware::Device device_of(const std::string& device, const engine::TrainSetup& setup,
-                           const Note& note) {
-  if (device == kMeasure) return measured_device(setup.plan, setup.place.communicator);
+hardware::Device named_device(const std::string& device, const engine::TrainSetup& setup,
+                              const Note& note) {
   const api::Target target = *api::load_target({.device = device});
   if (target.listed > 1) {
     throw Error("--device",
@@ -71,6 +70,21 @@ hardware::Device device_of(const std::string& device, const engine::TrainSetup& 
   return named;
 }
 
+hardware::Device device_of(const std::string& device, const engine::TrainSetup& setup,
+                           const Note& note) {
+  if (device == kMeasure) return measured_device(setup.plan, setup.place.communicator);
+  return named_device(device, setup, note);
+}
+
+predict::TimePrediction time_on(const hardware::Cluster& cluster, const std::string& device,
+                                const engine::TrainSetup& setup) {
+  try {
+    return predict::predict_time(setup.model, setup.plan, setup.profile, cluster);
+  } catch (const Error& fault) {
+    throw fault.inside("--device " + device);
+  }
+}
+
 // Against one rank at its best micro-batch without recomputation (predict/scaling.h).
 std::optional<predict::Speedup> speedup_of(const engine::TrainSetup& setup,
                                            const hardware::Cluster& cluster, double step_seconds) {
@@ -82,6 +96,13 @@ std::optional<predict::Speedup> speedup_of(const engine::TrainSetup& setup,
 
 }  // namespace
 
+void require_speed_device(const std::string& device, const engine::TrainSetup& setup) {
+  if (device == "none" || device == kMeasure) return;
+  const hardware::Cluster cluster = hardware::uniform_cluster(
+      named_device(device, setup, [](const std::string& /*text*/) {}), setup.plan.devices());
+  static_cast<void>(time_on(cluster, device, setup));
+}
+
 std::optional<ExpectedSpeed> expected_speed(const std::string& device,
                                             const engine::TrainSetup& setup, const Note& note) {
   if (device == "none") return std::nullopt;
@@ -89,13 +110,7 @@ std::optional<ExpectedSpeed> expected_speed(const std::string& device,
   const hardware::Cluster cluster =
       hardware::uniform_cluster(device_of(device, setup, note), plan.devices());
   if (setup.place.rank != 0) return std::nullopt;
-  const predict::TimePrediction time = [&] {
-    try {
-      return predict::predict_time(setup.model, plan, setup.profile, cluster);
-    } catch (const Error& fault) {
-      throw fault.inside("--device " + device);
-    }
-  }();
+  const predict::TimePrediction time = time_on(cluster, device, setup);
   const double flops = static_cast<double>(plan.global_batch) *
                        predict::model_flops_per_sequence(setup.model, plan.seq);
   return ExpectedSpeed{.device = device == kMeasure ? "" : device,

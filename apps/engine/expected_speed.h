@@ -26,6 +26,10 @@ struct ExpectedSpeed {
 // Says what must be known of a named device.
 using Note = std::function<void(const std::string& text)>;
 
+// For who starts the ranks: throws Error where a device that is named cannot be read or has no rate
+// for the plan's products.
+void require_speed_device(const std::string& device, const engine::TrainSetup& setup);
+
 // `device` is "measure" (this machine, now, with the plan's threads and instructions), a device
 // file or name, or "none". Throws Error where the device cannot be read or has no rate for the
 // plan's products. All ranks call it; those but the first get nothing.

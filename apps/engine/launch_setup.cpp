@@ -8,8 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "apps/engine/launch_checks.h"
 #include "apps/engine/machine.h"
-#include "apps/engine/resume_checks.h"
 #include "apps/engine/training_run.h"
 #include "apps/shell/parse.h"
 #include "fourhold/api/plan_choice.h"
@@ -50,10 +50,16 @@ engine::Launcher launcher_of(const api::LaunchRequest& request) {
 }
 
 // Without a word about threads each rank takes its share of a node's cores.
-std::int64_t threads_per_rank(const plan::Plan& plan, const PreparedLaunch& prepared) {
-  engine::LaunchJob job = job_of(prepared, {plan, prepared.first.hosts, false});
+std::int64_t threads_per_rank(const api::RunRequest& run, const PreparedLaunch& prepared) {
+  engine::LaunchJob job =
+      job_of(prepared, {api::complete_plan(api::load_run(run)).plan, prepared.first.hosts, false});
   job.threads = prepared.node_cores;  // as few ranks on a node as its hosts allow
   return std::max<std::int64_t>(1, prepared.node_cores / engine::node_ranks_of(job));
+}
+
+// All ranks are on this machine, so its memory is theirs.
+bool is_local(const PreparedLaunch& prepared) {
+  return prepared.first.hosts.empty() && prepared.launcher != engine::Launcher::slurm;
 }
 
 // Open MPI does not start as root unless told that this is meant.
@@ -124,19 +130,17 @@ PreparedLaunch prepare_launch(const api::LaunchRequest& request) {
   Words words{request.plan};
   words.insert(words.end(), request.train.begin(), request.train.end());
   const api::TrainRequest train = train_request(words);
-  const api::LoadedRun run = api::load_run(training_run(train));
-  prepared.first.plan = api::complete_plan(run).plan;
+  api::RunRequest run = training_run(train);
   prepared.train = {own_program(), "train"};
   prepared.train.insert(prepared.train.end(), words.begin(), words.end());
-  if (!run.request.threads) {
-    prepared.first.plan.threads = threads_per_rank(prepared.first.plan, prepared);
+  if (!run.plan.threads) {
+    run.plan.threads = threads_per_rank(run, prepared);
     prepared.train.insert(prepared.train.end(),
-                          {"--threads", fmt::format("{}", prepared.first.plan.threads)});
+                          {"--threads", fmt::format("{}", *run.plan.threads)});
   }
+  const Whereabouts ranks = is_local(prepared) ? Whereabouts::here : Whereabouts::elsewhere;
+  prepared.first.plan = require_start(train, run, ranks);
   require_restartable(request, train, prepared);
-  if (request.run || request.restarts) {
-    require_resumable(train, run.model, prepared.first.plan);
-  }
   require_root(request, prepared);
   return prepared;
 }

@@ -23,8 +23,8 @@ struct PreparedLaunch {
   std::vector<std::string> notes;
 };
 
-// Reads the plan as train would. Throws Error for what train would refuse of it, and for options of
-// train that restarts cannot do without.
+// Reads the plan as train would. Throws Error for what train would refuse on every rank, and for
+// options of train that restarts cannot do without.
 [[nodiscard]] PreparedLaunch prepare_launch(const api::LaunchRequest& request);
 
 [[nodiscard]] engine::LaunchJob job_of(const PreparedLaunch& prepared,

@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include "apps/engine/machine.h"
+#include "apps/engine/memory_checks.h"
 #include "apps/engine/sample_source.h"
-#include "apps/engine/train_setup.h"
 #include "fourhold/base/error.h"
 #include "fourhold/base/quantity.h"
 #include "fourhold/engine/train/process_memory.h"
@@ -77,17 +77,16 @@ plan::Precision precision_of(const api::SampleRequest& request, const std::strin
 }
 
 void require_memory(const api::SampleRequest& request, plan::Precision precision, Bytes predicted) {
-  const Bytes available = engine::available_memory();
-  const Bytes limit = request.memory ? std::min(*request.memory, available) : available;
+  const MemoryLimit limit = memory_limit(request.memory, engine::available_memory());
+  require_allowance(limit, predicted);
   const Bytes needed = predicted + kOutsideAllowance;
-  if (needed <= limit) return;
+  if (needed <= limit.bytes) return;
   throw Error(
-      request.memory && *request.memory <= available ? "--memory" : "memory",
+      limit.where(),
       fmt::format("the run takes {}, and {} is left of {} beside what is kept for the rest "
                   "of the process ({})",
-                  format_bytes(predicted),
-                  format_bytes(std::max(limit - kOutsideAllowance, Bytes(0))), format_bytes(limit),
-                  format_bytes(kOutsideAllowance)),
+                  format_bytes(predicted), format_bytes(limit.bytes - kOutsideAllowance),
+                  format_bytes(limit.bytes), format_bytes(kOutsideAllowance)),
       fmt::format("fewer --tokens{}; as it is, it needs --memory {}B",
                   precision == plan::Precision::fp32 ? " or --precision bf16" : "", needed.count()),
       ExitCode::answer_is_no);

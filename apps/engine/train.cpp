@@ -14,8 +14,10 @@
 
 #include "apps/engine/folder_lock.h"
 #include "apps/engine/joined_ranks.h"
+#include "apps/engine/memory_checks.h"
 #include "apps/engine/one_rank.h"
 #include "apps/engine/ranks_report.h"
+#include "apps/engine/resume_checks.h"
 #include "apps/engine/step_lines.h"
 #include "apps/engine/stop_signal.h"
 #include "apps/engine/train_report.h"
@@ -29,7 +31,6 @@
 #include "fourhold/api/run_text.h"
 #include "fourhold/base/quantity.h"
 #include "fourhold/engine/train/event_file.h"
-#include "fourhold/model/parameters.h"
 #include "fourhold/predict/scaling.h"
 #include "fourhold/report/duration.h"
 
@@ -46,15 +47,8 @@ class TrainLog {
         terminal_(shell::columns_of_notes().has_value()) {
     folder_ = request.out;
     if (folder_.empty()) return;
-    std::error_code fault;
-    const std::uintmax_t before = std::filesystem::file_size(log_path(), fault);
-    goes_on_ = !fault && before > 0;
-    if (goes_on_) {
-      if (request.resume.empty()) {
-        throw Error("--out", folder_ + " holds the log of another run",
-                    "go on with it by --resume auto, or name another folder");
-      }
-    }
+    goes_on_ = holds_log(folder_);
+    require_own_log(request);
     open_lines();
   }
   // A run that was refused before its first step leaves no empty log.
@@ -127,7 +121,7 @@ class TrainLog {
     for (const std::string& text : waiting_) shell::write_note(shell::labelled("", text));
     waiting_.clear();
   }
-  [[nodiscard]] std::string log_path() const { return folder_ + "/log.jsonl"; }
+  [[nodiscard]] std::string log_path() const { return log_of(folder_); }
   [[noreturn]] void refuse_log() const {
     throw Error(log_path(), std::string("cannot be written: ") + std::strerror(errno),
                 "make room on the disk, or name a folder that can be written to with --out");
@@ -295,13 +289,7 @@ ExitCode train_as(const Question& question, const api::TrainRequest& request,
                 : "still stopping; once more ends at once"});
   const std::optional<FolderLock> lock =
       request.out.empty() ? std::nullopt : std::optional<FolderLock>(std::in_place, request.out);
-  RunFrame frame{
-      .steps = prepared.setup.steps,
-      .tokens_per_step = plan.global_batch * plan.seq,
-      .parameters = model::count_parameters(prepared.setup.model).total,
-      .precision = std::string(plan::kPrecisionNames.at(static_cast<std::size_t>(plan.precision))),
-      .expected = std::nullopt,
-      .out = request.out};
+  RunFrame frame = frame_of(prepared.setup);
   if (!request.one_rank.empty()) {
     frame.one_rank_seconds = one_rank_seconds(request.one_rank, frame);
   }

@@ -8,6 +8,8 @@
 #include "apps/engine/ledger_report.h"
 #include "apps/engine/ranks_report.h"
 #include "fourhold/base/quantity.h"
+#include "fourhold/engine/train/starting_point.h"
+#include "fourhold/model/parameters.h"
 #include "fourhold/report/text.h"
 
 namespace fourhold::engine_app {
@@ -189,6 +191,16 @@ std::string to_text(const TrainResult& result, const RunFrame& frame,
   text += result.ranks.size() > 1 ? "\nRank 0:\n" : "\n";
   text += ledgers_text(result.predicted, result.measured, result.comparison, screen);
   return text;
+}
+
+RunFrame frame_of(const engine::TrainSetup& setup) {
+  const plan::Plan& plan = setup.plan;
+  return {.steps = setup.steps,
+          .tokens_per_step = plan.global_batch * plan.seq,
+          .parameters = model::count_parameters(setup.model).total,
+          .precision = engine::precision_name(plan),
+          .expected = std::nullopt,
+          .out = setup.checkpoints.folder};
 }
 
 std::string line_text(const engine::TrainLine& line, const RunFrame& frame) {

@@ -23,6 +23,9 @@ struct RunFrame {
   std::string out;  // the run's folder, "" where nothing is kept
 };
 
+// Of a run that is wholly decided, without what is still to be measured.
+[[nodiscard]] RunFrame frame_of(const engine::TrainSetup& setup);
+
 // Whether anything was measured.
 [[nodiscard]] inline bool has_steps(const engine::TrainResult& result) {
   return result.last_step >= result.first_step;

@@ -11,9 +11,6 @@
 
 namespace fourhold::engine_app {
 
-// What the process may hold beside its arena; printed, and part of --memory.
-inline constexpr Bytes kOutsideAllowance{std::int64_t{300} << 20};
-
 struct PreparedTraining {
   engine::TrainSetup setup;
   Bytes predicted_bytes;  // of the arena

@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 
+#include "apps/engine/engine_plan.h"
 #include "fourhold/api/plan_file_use.h"
 #include "fourhold/base/error.h"
 
@@ -22,6 +23,7 @@ api::RunRequest training_run(const api::TrainRequest& request) {
                 "leave --profile out, or give --profile fourhold");
   }
   run.plan.profile = "fourhold";
+  require_engine_request(run.plan);
   return run;
 }
 

@@ -6,7 +6,8 @@
 
 namespace fourhold::engine_app {
 
-// With the plan file read. Throws Error for a profile the engine does not hold.
+// With the plan file read. Throws Error for a profile the engine does not hold, and for what a plan
+// asks of it that it does not run.
 [[nodiscard]] api::RunRequest training_run(const api::TrainRequest& request);
 
 }  // namespace fourhold::engine_app

@@ -1,7 +1,6 @@
 #include "fourhold/engine/checkpoint/file_writer.h"
 
 #include <gtest/gtest.h>
-#include <sys/mount.h>
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -16,6 +15,7 @@
 #include "fourhold/base/error.h"
 #include "fourhold/base/text_file.h"
 #include "fourhold/engine/checkpoint/file_sum.h"
+#include "tests/engine/checkpoint/small_disk.h"
 #include "tests/engine/checkpoint/small_run.h"
 #include "tests/unit/model/checkpoint_files.h"
 
@@ -139,37 +139,11 @@ TEST(FullDisk, AFileSizeLimitLeavesThePreviousCheckpointWhole) {
   expect_previous_survives(folder.path(), [] { return FileLimit(); });
 }
 
-// A file system of 256 KiB, while this lives.
-class SmallDisk {
- public:
-  explicit SmallDisk(std::string path) : path_(std::move(path)) {
-    fs::create_directory(path_);
-    mounted_ = ::mount("tmpfs", path_.c_str(), "tmpfs", 0, "size=256k") == 0;
-  }
-  ~SmallDisk() {
-    if (mounted_) ::umount(path_.c_str());
-  }
-  SmallDisk(const SmallDisk&) = delete;
-  SmallDisk& operator=(const SmallDisk&) = delete;
-
-  [[nodiscard]] bool is_mounted() const { return mounted_; }
-  void fill() const {
-    const std::string page(4096, 'x');
-    std::ofstream file(path_ + "/filler", std::ios::binary);
-    while (file.write(page.data(), 4096) && file.flush()) {
-    }
-  }
-
- private:
-  std::string path_;
-  bool mounted_ = false;
-};
-
 TEST(FullDisk, AFullFileSystemLeavesThePreviousCheckpointWhole) {
   const TestFolder folder;
   const std::string path = folder.path() + "/disk";
-  const SmallDisk disk(path);
-  ASSERT_TRUE(disk.is_mounted()) << "mounting a small file system takes privileges: test as root";
+  const testing::SmallDisk disk(path, "256k");
+  ASSERT_TRUE(disk.is_mounted()) << testing::kMountingTakesPrivileges;
   expect_previous_survives(path, [&disk] {
     disk.fill();
     return 0;

@@ -51,13 +51,13 @@ TEST_F(Lesson, AStateFailureIsCuredByZeroAndNotByReplicas) {
   ASSERT_EQ(model.parameters(), 6'401'280);
   ASSERT_GT(16 * model.parameters(), 80 * kMiB);
   ASSERT_GT(10 * model.parameters(), 55 * kMiB);
-  expect_refusal(1, step(80, "--batch 1"), "state_does_not_fit");
-  expect_refusal(4, step(80, "--batch 1 --dp 4"), "state_does_not_fit");
+  expect_refusal(1, step(80, "--batch 1"), "the state does not fit");
+  expect_refusal(4, step(80, "--batch 1 --dp 4"), "the state does not fit");
   for (const int zero : {1, 2, 3}) {
     SCOPED_TRACE(zero);
     expect_fit(4, 80, fmt::format("--batch 1 --dp 4 --zero {}", zero));
   }
-  expect_refusal(4, step(55, "--batch 1 --dp 4 --zero 1"), "state_does_not_fit");
+  expect_refusal(4, step(55, "--batch 1 --dp 4 --zero 1"), "the state does not fit");
   expect_fit(4, 55, "--batch 1 --dp 4 --zero 2");
 }
 
@@ -97,9 +97,9 @@ TEST_F(Lesson, AnActivationFailureIsCuredByStagesAndNotByReplicas) {
   const TinyModel model{.layers = 8, .width = 64};
   use_model(model);
   ASSERT_LT(16 * model.parameters(), 7 * kMiB);
-  expect_refusal(1, step(50, "--batch 64"), "activations_do_not_fit");
-  expect_refusal(2, step(50, "--batch 64 --dp 2"), "activations_do_not_fit");
-  expect_refusal(2, step(50, "--batch 64 --zero 3"), "activations_do_not_fit");
+  expect_refusal(1, step(50, "--batch 64"), "the activations do not fit");
+  expect_refusal(2, step(50, "--batch 64 --dp 2"), "the activations do not fit");
+  expect_refusal(2, step(50, "--batch 64 --zero 3"), "the activations do not fit");
   expect_fit(2, 50, "--batch 64 --pp 2");
 }
 

@@ -11,6 +11,7 @@
 #include "fourhold/base/error.h"
 #include "fourhold/engine/checkpoint/checkpoint_names.h"
 #include "fourhold/engine/checkpoint/saved_checkpoint.h"
+#include "tests/engine/checkpoint/small_disk.h"
 #include "tests/engine/train/small_training.h"
 #include "tests/unit/model/checkpoint_files.h"
 
@@ -34,6 +35,28 @@ class Endings : public ::testing::Test {
 
   model::TestFolder folder_;
 };
+
+// A disk that had room when the run began.
+TEST_F(Endings, ADiskThatFillsUpLeavesTheCheckpointBeforeWhole) {
+  const testing::SmallDisk disk(folder_.path() + "/run", "16m");
+  ASSERT_TRUE(disk.is_mounted()) << testing::kMountingTakesPrivileges;
+  TrainSetup setup = kept(3);
+  setup.checkpoints.save_every = 1;
+  try {
+    static_cast<void>(train(setup, {.note = [](const std::string&) {},
+                                    .line =
+                                        [&disk](const TrainLine& line) {
+                                          if (line.step.step == 2) disk.fill();
+                                        },
+                                    .stop_asked = [] { return false; }}));
+    ADD_FAILURE() << "nothing stopped it";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("No space left on device"), std::string::npos)
+        << error.what();
+  }
+  EXPECT_TRUE(is_complete(step_folder(1), Verify::contents));
+  EXPECT_FALSE(fs::exists(step_folder(2)));
+}
 
 TEST_F(Endings, TheLastCheckpointIsWholeBeforeTheLastEvaluationBegins) {
   TrainSetup setup = kept(2);

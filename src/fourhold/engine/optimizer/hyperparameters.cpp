@@ -39,8 +39,7 @@ void check_not_negative(const char* where, double value, const char* hint) {
 
 }  // namespace
 
-void check_supported(const Hyperparameters& hyperparameters, plan::Precision precision) {
-  const plan::Optimizer optimizer = hyperparameters.optimizer;
+void check_runs(plan::Optimizer optimizer, plan::Precision precision) {
   if (optimizer != plan::Optimizer::adamw && optimizer != plan::Optimizer::lion &&
       optimizer != plan::Optimizer::sgd_momentum) {
     throw Error("--optimizer", "the engine does not run " + name_of(optimizer),
@@ -50,6 +49,11 @@ void check_supported(const Hyperparameters& hyperparameters, plan::Precision pre
     throw Error("--precision", "the engine does not run fp16: it has no loss scaling",
                 "choose bf16, which costs the same bytes and needs none");
   }
+}
+
+void check_supported(const Hyperparameters& hyperparameters, plan::Precision precision) {
+  const plan::Optimizer optimizer = hyperparameters.optimizer;
+  check_runs(optimizer, precision);
   check_beta("--beta1", hyperparameters.beta1);
   if (optimizer != plan::Optimizer::sgd_momentum) check_beta("--beta2", hyperparameters.beta2);
   if (optimizer == plan::Optimizer::adamw) check_epsilon(hyperparameters.epsilon);

@@ -18,8 +18,11 @@ struct Hyperparameters {
 };
 
 // Throws Error for what the engine cannot run: optimizers other than adamw, lion and sgd; fp16
-// (which would need loss scaling); a beta outside [0, 1), an epsilon that is 0 in fp32, negative or
-// not finite, a negative or non-finite decay. Fields are named by their flags.
+// (which would need loss scaling). Fields are named by their flags, here and below.
+void check_runs(plan::Optimizer optimizer, plan::Precision precision);
+
+// The same, and Error for a beta outside [0, 1), an epsilon that is 0 in fp32, negative or not
+// finite, a negative or non-finite decay.
 void check_supported(const Hyperparameters& hyperparameters, plan::Precision precision);
 
 // The factors of one step, computed in double and rounded to fp32 once, so that every shard uses

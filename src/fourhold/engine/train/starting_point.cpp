@@ -15,6 +15,12 @@ std::string optimizer_name(const plan::Plan& plan) {
   return std::string(plan::kOptimizerNames[static_cast<std::size_t>(plan.optimizer)]);
 }
 
+void require_steps_left(const RunState& saved, std::int64_t steps) {
+  if (saved.step < steps) return;
+  throw Error("--steps", "the run has done its " + std::to_string(saved.step) + " steps",
+              "ask for more: --steps counts from the beginning of the run");
+}
+
 StartingPoint::StartingPoint(const TrainSetup& setup, const data::TokenSource& source)
     : setup_(setup), from_(find_resumption(setup.checkpoints.folder, setup.checkpoints.resume)) {
   const CheckpointChoice& choice = setup.checkpoints;
@@ -41,9 +47,7 @@ void StartingPoint::require_resumable() const {
                    .optimizer = optimizer_name(setup_.plan),
                    .data = fingerprint_},
                   saved.path);
-  if (saved.run.step < setup_.steps) return;
-  throw Error("--steps", "the run has done its " + std::to_string(saved.run.step) + " steps",
-              "ask for more: --steps counts from the beginning of the run");
+  require_steps_left(saved.run, setup_.steps);
 }
 
 void StartingPoint::open_weights(const std::string& path) {

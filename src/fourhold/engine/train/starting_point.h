@@ -53,6 +53,9 @@ class StartingPoint {
   std::optional<StateFiles> state_;
 };
 
+// Throws Error where a run of `steps` has nothing left to do behind this state.
+void require_steps_left(const RunState& saved, std::int64_t steps);
+
 // "bf16-split", "adamw": as a checkpoint names them.
 [[nodiscard]] std::string precision_name(const plan::Plan& plan);
 [[nodiscard]] std::string optimizer_name(const plan::Plan& plan);

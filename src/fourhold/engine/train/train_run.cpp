@@ -11,6 +11,7 @@
 #include "fourhold/engine/arena/ledger_arena.h"
 #include "fourhold/engine/data/builtin_text.h"
 #include "fourhold/engine/train/process_memory.h"
+#include "fourhold/engine/train/run_data.h"
 #include "fourhold/engine/train/run_weights.h"
 #include "fourhold/engine/train/starting_point.h"
 #include "fourhold/plan/plan.h"
@@ -29,14 +30,6 @@ double seconds_since(Clock::time_point start) {
 
 // Losses kept in a checkpoint: enough to see where a run stands.
 constexpr std::size_t kLossesKept = 100;
-
-data::TokenSource open_data(const TrainSetup& setup) {
-  if (setup.data.path == data::kBuiltinName) return data::builtin_tokens(setup.model.vocab);
-  return data::open_tokens(setup.data.path,
-                           {.model_vocabulary = setup.model.vocab,
-                            .tokenizer_vocabulary = setup.data.tokenizer_vocabulary,
-                            .format = {}});
-}
 
 // The ledger of the plan's arena, with the size that its placement needs.
 ledger::Ledger predicted_ledger(const TrainSetup& setup) {
@@ -75,10 +68,9 @@ class Run {
   Run(const TrainSetup& setup, const TrainObserver& observer)
       : setup_(setup),
         observer_(observer),
-        source_(open_data(setup)),
-        dataset_(source_, {.length = setup.plan.seq,
-                           .seed = setup.options.seed,
-                           .held_out_share = setup.data.held_out_share}),
+        data_(setup),
+        source_(data_.source()),
+        dataset_(data_.dataset()),
         origin_(setup, source_),
         damaged_(origin_.damaged()),
         arena_(predicted_ledger(setup), {.threads = static_cast<int>(setup.plan.threads)}),
@@ -88,7 +80,6 @@ class Run {
         step_(dataset_, setup.plan, setup.options, executor_.groups().at()) {}
 
   TrainResult run() {
-    require_evaluation();
     start();
     std::int64_t step = first_step_;
     for (; step <= setup_.steps; ++step) {
@@ -114,21 +105,10 @@ class Run {
 
   // --- beginning ---
 
-  // Evaluation takes whole micro-batches: why there is none, or "".
-  [[nodiscard]] std::string too_few_held_out() const {
-    const std::int64_t held_out = dataset_.split().held_out;
-    if (held_out == 0 || held_out >= setup_.plan.micro_batch) return {};
-    return counted(held_out, "held-out sequence") + ", less than a micro-batch of " +
-           std::to_string(setup_.plan.micro_batch) + ": nothing is evaluated";
-  }
-  void require_evaluation() const {
-    const std::string few = too_few_held_out();
-    if (few.empty() || !setup_.evaluate_every) return;
-    throw Error("--evaluate-every", few, "a larger --held-out, a smaller --batch, or more data");
-  }
   void note_data() const {
     observer_.note("data: " + data_text());
-    if (const std::string few = too_few_held_out(); !few.empty()) observer_.note("note: " + few);
+    if (const std::string few = data_.too_few_held_out(); !few.empty())
+      observer_.note("note: " + few);
     const std::int64_t training = dataset_.split().training;
     if (training < setup_.plan.global_batch) {
       observer_.note("note: " + counted(training, "training sequence") +
@@ -333,8 +313,9 @@ class Run {
 
   const TrainSetup& setup_;
   const TrainObserver& observer_;
-  data::TokenSource source_;
-  data::Dataset dataset_;
+  RunData data_;
+  const data::TokenSource& source_;
+  const data::Dataset& dataset_;
   StartingPoint origin_;
   std::vector<std::int64_t> damaged_;  // checkpoints of its folder that do not count as kept
   LedgerArena arena_;
