@@ -45,6 +45,8 @@ void set_recompute(const MeasuredRow& row, bool eager, RowDraft& draft) {
 // in 16 bits. Compiled with the model since pytorch/torchtitan#1033, April 2025.
 void set_loss(std::string_view month, bool eager, RowDraft& draft) {
   model::LossSaving& loss = draft.profile.switches.loss;
+  // pytorch/pytorch, torch/distributed/tensor/parallel/loss.py: (zeros + exp(x)) * gradient.
+  if (draft.request.tp.value_or(1) > 1) loss = model::LossSaving::eager_parallel;
   if (month < "2024-10") {
     loss = model::LossSaving::wide;
   } else if (!eager && month >= "2025-04") {

@@ -133,6 +133,11 @@ TensorId loss_operations(BlockBuilder& build, TensorId x, TensorName head_weight
   if (switches.loss == LossSaving::eager || held) {
     op.backward_transients = {{TensorName::log_softmax, shape, DType::fp32, Region::inner}};
   }
+  if (switches.loss == LossSaving::eager_parallel) {
+    // Zeros with one entry per row, and their sum with exp of the log-softmax.
+    const Transient wide{TensorName::log_softmax, shape, DType::fp32, Region::inner};
+    op.backward_transients = {wide, wide};
+  }
   if (held && narrow != logits) op.saved.push_back(narrow);
   if (gathered) {
     const Transient before{TensorName::logits_gathered, shape, switches.compute, Region::inner};

@@ -36,6 +36,8 @@ enum class LossSaving : std::uint8_t {
   vocab_parallel,  // fp32 copy, softmax and gradient in place: 6 bytes at the cast
   wide,            // fp32 copy, fp32 softmax kept, fp32 gradient: 8 bytes in backward
   eager,           // as wide, and a dense gradient of the log-softmax: 12 bytes in backward
+  eager_parallel,  // as eager, of logits split over tp: exp, sum and product of all three are
+                   // tensors too: 16 bytes in backward
   eager_held,      // as eager, and the 16-bit logits stay referenced: 14 bytes
   eager_gathered,  // as eager_held, of logits that every rank of tp gathers whole, beside the
                    // 16-bit ones of the micro-batch before, kept in a buffer: 16 bytes, not divided

@@ -22,8 +22,8 @@ inline constexpr std::array<std::string_view, 4> kAttentionSavingNames{"flash", 
                                                                        "unfused", "unfused_wide"};
 inline constexpr std::array<std::string_view, 2> kNormSavingNames{"input", "wide"};
 inline constexpr std::array<std::string_view, 2> kActivationSavingNames{"fused", "unfused"};
-inline constexpr std::array<std::string_view, 8> kLossSavingNames{
-    "in_place",   "vocab_parallel", "wide",     "eager",
+inline constexpr std::array<std::string_view, 9> kLossSavingNames{
+    "in_place",   "vocab_parallel", "wide",     "eager",      "eager_parallel",
     "eager_held", "eager_gathered", "compiled", "held_chunks"};
 inline constexpr std::array<std::string_view, 3> kFusedQkvNames{"separate", "views", "query"};
 inline constexpr std::array<std::string_view, 2> kGatheredNames{"again", "kept"};

@@ -146,6 +146,18 @@ TEST(Operations, ACompiledLossKeepsThe16BitLogits) {
   EXPECT_EQ(count(head, OpKind::cast), 0);
 }
 
+// Backward has zeros and a sum of the logits' size beside the log-softmax and the gradient.
+TEST(Operations, AnEagerLossOverRanksHasTwoTensorsMore) {
+  Switches switches;
+  switches.loss = LossSaving::eager_parallel;
+  const BlockOperations head = head_operations(small_model(), kSizes, switches);
+  const Operation& loss = first(head, OpKind::cross_entropy);
+  ASSERT_EQ(loss.backward_transients.size(), 2);
+  for (const Transient& one : loss.backward_transients) {
+    EXPECT_EQ(bytes_of(one.shape.elements(), one.dtype), 4 * 32 * 100);
+  }
+}
+
 // The last linear reads gate and up's product; what it makes is kept beside that.
 TEST(Operations, TheLastLinearsResultIsKeptWhereAPolicyNamesIt) {
   const auto keeps_result = [](bool keep) {
