@@ -13,6 +13,7 @@
 #include "fourhold/api/run_text.h"
 #include "fourhold/base/error.h"
 #include "fourhold/base/quantity.h"
+#include "fourhold/predict/verdict.h"
 #include "fourhold/report/table.h"
 #include "fourhold/report/text.h"
 #include "fourhold/report/why_alive.h"
@@ -85,6 +86,10 @@ std::string entries_text(const ledger::Ledger& ledger, const std::vector<std::si
   return table.text(screen);
 }
 
+bool does_not_fit(const PlannedRun& planned) {
+  return planned.capacity && !predict::fits(predict::classify(planned.memory, *planned.capacity));
+}
+
 json::Value entry_json(const ledger::Entry& entry) {
   json::Array shape;
   for (const std::int64_t size : entry.shape) shape.emplace_back(size);
@@ -147,10 +152,13 @@ std::string to_text(const ExplainResult& result, const report::Screen& screen) {
   const ledger::Ledger& ledger = result.ledger();
   const std::vector<Group> groups = groups_of(result);
   const plan::Plan& plan = result.planned.plan;
-  const std::string peak = format_bytes(ledger.live_peak_bytes) + " at the peak";
+  const bool unfit = does_not_fit(result.planned);
+  const std::string short_peak = format_bytes(ledger.live_peak_bytes) + " at the peak";
+  const std::string peak = short_peak + (unfit ? "; the plan does not fit" : "");
   Subject subject{result.name, result.device, 1};
   if (plan.pp > 1) subject.device = fmt::format("stage {} of {}", result.stage, plan.pp);
-  std::string text = headline(subject, {peak, peak}, report::Ink::plain, screen);
+  std::string text =
+      headline(subject, {peak, short_peak}, unfit ? report::Ink::bad : report::Ink::plain, screen);
   text +=
       report::first_that_fits(
           {fmt::format("The peak is in {}.", ledger.peak_step), ledger.peak_step}, screen.columns) +
@@ -162,7 +170,9 @@ std::string to_text(const ExplainResult& result, const report::Screen& screen) {
                                     screen.columns) +
             "\n";
   }
-  text += "\n" + plan_text(plan, result.chosen, screen, {.searched = result.planned.searched});
+  ChosenHow how{.searched = result.planned.searched};
+  if (unfit) how.search = kNoneFits;
+  text += "\n" + plan_text(plan, result.chosen, screen, how);
   for (const Group& group : groups) {
     text += "\n" + title_text(fmt::format("{}  {}", format_bytes(group.bytes), group.why), screen);
     text += entries_text(ledger, group.entries, "at the peak", screen);

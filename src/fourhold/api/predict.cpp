@@ -250,7 +250,7 @@ std::string to_text(const PredictResult& result, const report::Screen& screen) {
   text += speed_lines(result.time, result.planned.plan, screen);
   ChosenHow how{.searched = result.planned.searched};
   if (result.verdict && verdict_ink(*result.verdict) == report::Ink::bad) {
-    how.search = "none fits: the nearest to it";
+    how.search = kNoneFits;
   }
   text += plan_text(result.planned.plan, result.chosen, screen, how);
   const std::string parts = parts_text(result.time, screen);

@@ -61,6 +61,9 @@ struct Wording {
 [[nodiscard]] std::string answers_text(const predict::Verdict& verdict,
                                        const report::Screen& screen);
 
+// What a search found that found no plan that fits.
+inline constexpr std::string_view kNoneFits = "none fits: the nearest to it";
+
 // How the fields that nobody gave got their values.
 struct ChosenHow {
   std::vector<std::string>

@@ -171,7 +171,7 @@ constexpr std::array kStallExamples{
             "how many updates would be lost without a master copy?"},
     Example{"stall run/step-00000200 --lr 6e-4 --dtype fp16", "and of a checkpoint, in fp16?"}};
 constexpr std::array kMeasureExamples{
-    Example{"measure -o machine.json", "then: plan gpt2 --device machine.json"},
+    Example{"measure -o machine.json", "then: plan gpt2 --device machine.json --count 1"},
     Example{"measure --quick --threads 1", "what does one core do?"}};
 constexpr std::array kFitExamples{
     Example{"fit llama-3.1-8b --device rtx-4090 --batch 1 --seq 4096",
