@@ -203,8 +203,8 @@ struct ProfileTime {
   std::int64_t message_bytes = 250'000'000;  // of one gradient collective, 0 = all in one
   double send_seconds = 0.000189;  // synchronisation of one send and receive between stages
   PipelineSends pipeline_sends = PipelineSends::whole;
-  // Least time of one layer and micro-batch, x tp^0.9, where tp > 1 and a pipeline crosses nodes:
-  // a stall seen in one framework's published runs, of no known cause. 0 = none.
+  // Wait of one layer and micro-batch for each rank of tp, where tp > 1 and a pipeline crosses
+  // nodes: a stall seen in one framework's published runs, of no known cause. 0 = none.
   double stalled_layer_seconds = 0;
   // Measured over predicted step time of the user's own runs; not part of a profile file.
   double step_correction = 1;

@@ -277,7 +277,7 @@ void visit_profile_fields(Visitor&& visit, Owners&... owners) {
         owners.time.send_seconds...);
   visit(FieldInfo{"pipeline_sends", "what a stage sends under tensor parallelism"},
         owners.time.pipeline_sends...);
-  visit(FieldInfo{"stalled_layer_seconds", "least time of a layer, x tp^0.9", {}, {0, 1}},
+  visit(FieldInfo{"stalled_layer_seconds", "wait of a stalled layer per rank of tp", {}, {0, 1}},
         owners.time.stalled_layer_seconds...);
 
   visit(FieldInfo{"vendors", "makers whose devices it describes, [] = any"}, owners.vendors...);

@@ -80,11 +80,12 @@ class Timing {
     return 1;
   }
 
-  void communicate(const plan::Step& step, double seconds, PartSeconds& parts) const {
+  void communicate(const plan::Step& step, double seconds, PartSeconds& parts) {
     const auto payload = static_cast<double>(step.payload_bytes);
     const Collective kind = step.collective.kind;
     switch (step.collective.axis) {
       case Axis::tp:
+        starts_ += reductions(step) * collective_seconds(kind, 0, input_.links.tp);
         parts.tensor_parallel += (1 - input_.tensor_overlap) * reductions(step) *
                                  collective_seconds(kind, payload, input_.links.tp);
         break;
@@ -106,8 +107,8 @@ class Timing {
     const double device = time_.seconds();
     const double host = host_forward_ + host_backward_;
     double seconds = sharp_maximum(device, host);
-    if (block_.sharded.operations.block == model::Block::layer) {
-      seconds = std::max(seconds, input_.layer_floor_seconds);
+    if (input_.layer_floor_seconds > 0 && block_.sharded.operations.block == model::Block::layer) {
+      seconds = std::max(seconds, host + starts_ + input_.layer_floor_seconds);
     }
     // Without any host time a stall is shared like the device's.
     const double share = host > 0     ? host_forward_ / host
@@ -129,6 +130,7 @@ class Timing {
   BlockTime time_;
   double host_forward_ = 0;  // seconds
   double host_backward_ = 0;
+  double starts_ = 0;  // of collectives over tp
 };
 
 }  // namespace

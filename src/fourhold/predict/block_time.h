@@ -23,7 +23,7 @@ struct BlockTimeInput {
   model::BatchSizes sizes;
   double tensor_overlap = 0;                                 // of the profile
   plan::GateAndUp gate_and_up = plan::GateAndUp::one_layer;  // the same
-  double layer_floor_seconds = 0;  // least time of a layer where its framework stalls
+  double layer_floor_seconds = 0;  // wait of a layer beside the host's, where it stalls
   double routing_seconds = 0;      // host time of a layer's routing, forward
 };
 
@@ -45,7 +45,7 @@ struct BlockTime {
 //   (device^12 + host^12)^(1/12): measured steps are flat in the micro-batch until the device
 //   becomes the slower. What the host adds is booked on each direction by its share of the host's
 //   time.
-//   A layer that a stall of the framework makes last longer than that waits for the host, too.
+//   A stalled layer lasts at least host, starts of its collectives over tp, and the stall: a wait.
 [[nodiscard]] BlockTime block_time(const plan::ProgramBlock& block, const BlockTimeInput& input);
 
 }  // namespace fourhold::predict

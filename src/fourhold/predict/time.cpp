@@ -1,7 +1,6 @@
 #include "fourhold/predict/time.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 
 #include "fourhold/plan/expand.h"
@@ -26,9 +25,6 @@ plan::Program program_of(const model::ModelConfig& config, const plan::ProgramBl
                          const plan::Plan& plan, const plan::Profile& profile, std::int64_t stage) {
   return plan::lower(config, blocks, plan, profile, stage, plan::ProgramKind::train_step);
 }
-
-// Exponent of the measured law: 12, 18 and 30 ms at tp 2, 4 and 8 (see ProfileTime).
-constexpr double kStallExponent = 0.7;
 
 // Bytes per score of softmax and dropout in eager PyTorch beside a fused kernel, forward: scaled,
 // masked, widened to fp32, normalised, cast and dropped one after the other, 27 for 9.
@@ -75,8 +71,7 @@ double layer_floor_seconds(const plan::Plan& plan, const plan::Profile& profile,
                            const hardware::Cluster& cluster) {
   const bool crosses = group_topology(plan, Axis::pp, 1, cluster.devices_per_node).nodes > 1;
   if (plan.tp == 1 || !crosses) return 0;
-  return profile.time.stalled_layer_seconds *
-         std::pow(static_cast<double>(plan.tp), kStallExponent);
+  return profile.time.stalled_layer_seconds * static_cast<double>(plan.tp);
 }
 
 std::vector<BlockTime> block_times(const plan::ProgramBlocks& blocks,

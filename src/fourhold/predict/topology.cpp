@@ -15,15 +15,17 @@ namespace {
 
 using plan::Collective;
 
-// A level of a tree costs this many hops of a ring (fitted; data/hardware/SOURCES.md).
+// A level of a tree costs this many hops of a ring (fitted; data/hardware/SOURCES.md), and as one
+// message between two nodes no more than the start of one.
 constexpr double kTreeLevelHops = 2.5;
 
 double all_reduce_start_seconds(const GroupLinks& links) {
   const double rings = 2 * ring_start_seconds(links);
   if (links.topology.nodes == 1) return rings;
   const double levels = std::log2(static_cast<double>(links.topology.nodes));
-  const double tree = links.intra.start_seconds + links.inter.start_seconds +
-                      2 * kTreeLevelHops * levels * links.inter.hop_seconds;
+  const double level =
+      std::min(kTreeLevelHops * links.inter.hop_seconds, links.inter.start_seconds);
+  const double tree = links.intra.start_seconds + links.inter.start_seconds + 2 * levels * level;
   return std::min(rings, tree);
 }
 

@@ -297,7 +297,7 @@ TEST(Validate, FullRecomputationOfMoreLayersThanARankHasIsRefused) {
   const Fault fault = refusal(five);
   EXPECT_EQ(fault.where, "recompute");
   EXPECT_TRUE(contains(fault.what, "full:5 names more layers than a rank has: 4")) << fault.what;
-  EXPECT_EQ(fault.hint, "use full:1 to full:3, or full");
+  EXPECT_EQ(fault.hint, "the nearest valid value is full, which is all 4; or full:1 to full:3");
   expect_legal([](Plan& plan) {  // four chunks of two layers: still four on each rank
     pipeline(plan, 2, 2, 2);
     plan.recompute = recompute_from_string("full:4");

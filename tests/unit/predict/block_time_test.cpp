@@ -81,6 +81,25 @@ TEST(BlockTime, AStalledLayerLastsAtLeastItsFloor) {
   EXPECT_NEAR(block_time(layer_of(small_plan()), input).seconds(), device, 1e-9 * device);
 }
 
+TEST(BlockTime, AStalledLayerWaitsBesideItsHostAndTheStartsOfItsCollectives) {
+  plan::Plan plan = small_plan();
+  plan.tp = 2;
+  BlockTimeInput input = arithmetic_only();
+  input.links.tp.topology = {2, 2, 1};
+  input.links.tp.intra = {"inside", 1e30, 0, 1, 3, 0};  // 3 s to start a ring, nothing to carry
+  const double device = block_time(layer_of(plan), input).seconds();
+  // Two all-reduces each way, of two rings each: 4 x 2 x 3 = 24 s.
+  input.layer_floor_seconds = 10 * device;
+  EXPECT_NEAR(block_time(layer_of(plan), input).seconds(), 10 * device + 24, 1e-9 * device);
+  // A host that is far slower than the device sets the pace alone: that is its time.
+  input.rates.host_seconds_per_operation = 1e3 * device;
+  input.layer_floor_seconds = 0;
+  const double host = block_time(layer_of(plan), input).seconds();
+  EXPECT_GT(host, 1e4 * device);
+  input.layer_floor_seconds = 10 * device;
+  EXPECT_NEAR(block_time(layer_of(plan), input).seconds(), host + 10 * device + 24, 1e-9 * host);
+}
+
 TEST(BlockTime, TensorTrafficIsTheGroupsCollectives) {
   plan::Plan plan = small_plan();
   plan.tp = 2;

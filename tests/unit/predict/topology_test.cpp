@@ -84,8 +84,13 @@ TEST(Topology, SecondsAreBytesOverTheRingAndAStartPerMessage) {
 }
 
 TEST(Topology, AnAllReduceOverManyNodesStartsAsATree) {
-  // 64 nodes: two rings cost 2 (0.25 + 4 + 63 x 2) = 260.5, a tree 4.25 + 2 x 2.5 x 6 x 2 = 64.25.
-  EXPECT_DOUBLE_EQ(collective_seconds(Collective::all_reduce, 0, links(64, 8)), 64.25);
+  // 64 nodes: two rings cost 2 (0.25 + 4 + 63 x 2) = 260.5. A tree of 6 levels, up and down: a
+  // level is 2.5 hops of 2, but no more than the start, 4: 4.25 + 2 x 6 x 4 = 52.25. With hops of 1
+  // it is 4.25 + 2 x 6 x 2.5 = 34.25.
+  EXPECT_DOUBLE_EQ(collective_seconds(Collective::all_reduce, 0, links(64, 8)), 52.25);
+  GroupLinks near = links(64, 8);
+  near.inter.hop_seconds = 1;
+  EXPECT_DOUBLE_EQ(collective_seconds(Collective::all_reduce, 0, near), 34.25);
 }
 
 TEST(Topology, AnAllToAllUsesBothLinksAtOnce) {
