@@ -68,7 +68,9 @@ class Expander {
     for (const std::int32_t entry : whole_run_) entries_.use_throughout(entry);
     run_.optimizer_step = steps(Alive::optimizer).first;
     run_.ledger.entries = entries_.take();
-    for (auto* list : {&run_.collective_tensors, &run_.gathered}) std::ranges::sort(*list);
+    for (auto* list : {&run_.collective_tensors, &run_.gathered}) {
+      std::sort(list->begin(), list->end());
+    }
     run_.messages = messages_.take();
     run_.fresh_gradients = fresh_gradients_.take();
     return std::move(run_);
