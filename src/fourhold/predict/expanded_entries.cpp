@@ -8,6 +8,26 @@ using ledger::Entry;
 using ledger::Role;
 using plan::StepInstance;
 
+std::int64_t most_entries(const plan::ProgramBlocks& blocks, const StageLedgerInput& input,
+                          std::int64_t micro_batches) {
+  auto count = static_cast<std::int64_t>(input.tensors.size());
+  for (std::size_t i = 0; i < input.instances.size(); ++i) {
+    std::int64_t of_state = 0;
+    for (const ParameterState& parameter : (*input.walk.states)[i].parameters) {
+      of_state += static_cast<std::int64_t>(parameter.resident.size()) + 1;
+    }
+    std::int64_t of_batch = 0;
+    for (const StorageLife& life : (*input.walk.lifetimes)[i].storages) {
+      const bool kept = blocks.blocks[i].tensors[static_cast<std::size_t>(life.tensor)].kept;
+      const bool twice = !kept && life.forward.first <= life.forward.last &&
+                         life.backward.first <= life.backward.last;
+      of_batch += twice ? 2 : 1;
+    }
+    count += input.instances[i] * (of_state + micro_batches * of_batch);
+  }
+  return count;
+}
+
 void ExpandedEntries::use_throughout(std::int32_t entry) {
   at(entry).first_step = 0;
   at(entry).last_step = now_ - 1;

@@ -36,6 +36,11 @@ namespace fourhold::predict {
          access.mode == plan::AccessMode::write;
 }
 
+// Room for the state of a stage and, per micro-batch, for every storage in each direction it is
+// made in: at least as many entries as a step has.
+[[nodiscard]] std::int64_t most_entries(const plan::ProgramBlocks& blocks,
+                                        const StageLedgerInput& input, std::int64_t micro_batches);
+
 class ExpandedEntries {
  public:
   static constexpr std::int32_t kNone = -1;  // no entry

@@ -57,7 +57,7 @@ class Expander {
         messages_(blocks, stage.program().plan, profile) {}
 
   ExpandedRun run() {
-    entries_.reserve(entry_count());
+    entries_.reserve(most_entries(blocks_, stage_.input(), stage_.program().plan.grad_accum));
     plan::expand(stage_.program(), blocks_, [&](const StepInstance& at) {
       visit(at);
       run_.host.push_back(lead_.follow(at));
@@ -77,26 +77,6 @@ class Expander {
   }
 
  private:
-  // Room for the state and, per micro-batch, for every storage in each direction it is made in.
-  [[nodiscard]] std::int64_t entry_count() const {
-    const StageLedgerInput& input = stage_.input();
-    auto count = static_cast<std::int64_t>(input.tensors.size());
-    for (std::size_t i = 0; i < input.instances.size(); ++i) {
-      std::int64_t of_state = 0;
-      for (const ParameterState& parameter : (*input.walk.states)[i].parameters) {
-        of_state += parameter.resident.size() + 1;
-      }
-      std::int64_t of_batch = 0;
-      for (const StorageLife& life : (*input.walk.lifetimes)[i].storages) {
-        const bool kept = blocks_.blocks[i].tensors[static_cast<std::size_t>(life.tensor)].kept;
-        const bool twice = !kept && life.forward.first <= life.forward.last &&
-                           life.backward.first <= life.backward.last;
-        of_batch += twice ? 2 : 1;
-      }
-      count += input.instances[i] * (of_state + stage_.program().plan.grad_accum * of_batch);
-    }
-    return count;
-  }
   [[nodiscard]] const plan::ProgramBlock& block(std::int16_t index) const {
     return blocks_.blocks[static_cast<std::size_t>(index)];
   }
